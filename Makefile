@@ -1,0 +1,42 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint bench audit docs clean
+
+help:           ## list the commands
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+.venv/demo: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable ".[demo]"
+	@touch $@
+
+.venv/dev: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable ".[dev]"
+	@touch $@ .venv/demo
+
+demo: .venv/demo        ## a private count table of a real survey, its noise and its cost
+	$(BIN)/veil demo
+
+test: lint              ## lint, types and the whole test suite
+	$(BIN)/pytest -n 2 -m "not slow"
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/dev        ## measure speed and memory against references; writes bench/latest.json
+	$(BIN)/python bench/run.py
+
+audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins
+	$(BIN)/veil audit --deep
+
+docs: .venv/dev         ## rebuild the generated pages and check every example
+	$(BIN)/python docs/build.py
+	$(BIN)/pytest -q tests/test_docs.py
+
+clean:
+	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,31 @@
+"""How exact amounts and small tables look, in text and in Jupyter."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from html import escape
+
+
+def amount(value: Fraction) -> str:
+    """An exact fraction as people write it: 0.25, or 1/3 where no short decimal is exact.
+
+    >>> amount(Fraction(1, 4)), amount(Fraction(1, 3)), amount(Fraction(2))
+    ('0.25', '1/3', '2')
+    """
+    for digits in range(9):
+        if (value * 10**digits).denominator == 1:
+            return f"{float(value):.{digits}f}"
+    return str(value)
+
+
+def number(value: float) -> str:
+    """About three significant digits."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A small HTML table for notebooks; every cell is escaped."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,95 @@
+"""Integer arithmetic that decides a comparison exactly, whatever the precision it takes."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+Bounds = Callable[[int], tuple[int, int]]
+
+
+class Uniform:
+    """A uniform number U in (0, 1), known to as many bits as its comparisons have needed so far.
+
+    U lies in [top, top + 1) / 2^bits. More bits are appended to the same draw, never drawn afresh: throwing an
+    undecided draw away would change its law.
+    """
+
+    def __init__(self, word: int, more: Callable[[], int]) -> None:
+        self.top, self.bits, self._more = word, 64, more
+
+    def below(self, bounds: Bounds) -> bool:
+        """Whether U < x, where `bounds(bits)` gives integers around 2^bits x."""
+        while True:
+            low, high = bounds(self.bits)
+            if self.top + 1 <= low:
+                return True
+            if self.top >= high:
+                return False
+            self.top, self.bits = self.top << 64 | self._more(), self.bits + 64
+
+
+def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
+    """Integers low <= 2^bits exp(-x) <= high that differ by at most two; x >= 0.
+
+    exp(-x) = exp(-y)^(2^r) with y = x / 2^r < 2^-8. The Taylor series of exp(-y) is summed in units of 2^-work with every
+    term rounded down for one bound and up for the other, then squared r times with the same care. Squaring doubles a
+    relative error, so r squarings cost r bits; `work` keeps 2r + 16 bits in hand.
+    """
+    if x == 0:
+        return 1 << bits, 1 << bits
+    r = int(x + 1).bit_length() + 8
+    work = bits + 2 * r + 16
+    num, den = x.numerator, x.denominator << r
+    low = high = term_low = term_high = 1 << work
+    k = 0
+    while term_high > 1:
+        k += 1
+        term_low, term_high = term_low * num // (den * k), -(-term_high * num // (den * k))
+        low, high = (low - term_high, high - term_low) if k % 2 else (low + term_low, high + term_high)
+    low, high = max(low - term_high, 0), high + term_high  # the tail is smaller than the last term
+    for _ in range(r):
+        low, high = low * low >> work, -(-high * high >> work)
+    return low >> work - bits, -(-high >> work - bits)
+
+
+@lru_cache(maxsize=64)
+def _empty_bounds(epsilon: Fraction, threshold: int, bits: int) -> tuple[int, int]:
+    """Integers around 2^bits (1 - p), p = a^(threshold+1) / (1 + a), a = exp(-epsilon): an empty cell stays out."""
+    one = 1 << bits
+    above_low, above_high = exp_bounds(epsilon * (threshold + 1), bits)
+    alpha_low, alpha_high = exp_bounds(epsilon, bits)
+    p_low = above_low * one // (one + alpha_high)
+    p_high = -(-above_high * one // (one + alpha_low))
+    return max(one - p_high, 0), min(one - p_low, one)
+
+
+def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
+    """Integers around 2^bits (1 - p)^gap: the chance that `gap` empty cells in a row stay out."""
+    # (1-p)^gap loses up to bit_length(gap) bits, and p itself must be seen however small it is
+    tiny = int(epsilon * (threshold + 1) * 3 / 2)
+    work = bits + 2 * gap.bit_length() + 16 + tiny
+    base_low, base_high = _empty_bounds(epsilon, threshold, work)
+    low = high = 1 << work
+    for digit in bin(gap)[2:]:
+        low, high = low * low >> work, -(-high * high >> work)
+        if digit == "1":
+            low, high = low * base_low >> work, -(-high * base_high >> work)
+    return low >> work - bits, -(-high >> work - bits)
+
+
+def count_below(uniform: Uniform, power: Callable[[int, int], tuple[int, int]], guess: int = 1) -> int:
+    """The number of k >= 1 with U < x^k, where `power(k, bits)` bounds 2^bits x^k: gallop from a guess, then bisect."""
+
+    def below(k: int) -> bool:
+        return k <= 0 or uniform.below(lambda bits: power(k, bits))
+
+    low, step = max(guess, 0), 1
+    while not below(low):
+        low, step = max(low - step, 0), step * 2
+    high, step = low + 1, 1
+    while below(high):
+        low, high, step = high, high + step, step * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low

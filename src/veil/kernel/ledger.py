@@ -1,0 +1,401 @@
+"""Budget, Ledger, Receipt: what may be spent, what was spent, and on what.
+
+A ledger is charged *before* an answer is computed, in a transaction that is on the disk when it returns; nothing is ever
+refunded. Amounts are exact fractions. Entries form a hash chain.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ..display import amount, html_table
+from ..errors import BadInput, BudgetRefused, LedgerProblem
+from .store import Store, create_file
+
+FORMAT = 1
+VERSION = version("veil")
+ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
+Entry = tuple[int, dict[str, Any], str]
+
+
+def exact(value: Any, what: str) -> Fraction:
+    """A number as the exact fraction its owner wrote: 0.1 is one tenth, not the double next to it."""
+    try:
+        return Fraction(value) if isinstance(value, (str, Fraction, Decimal)) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+        raise BadInput(f"{what} must be a finite number such as 0.5 or '1/3'") from None
+
+
+@dataclass(frozen=True, order=True)
+class Budget:
+    """An amount of epsilon, exact.
+
+    >>> Budget(1).split(3, 37, 60)
+    (Budget('0.03'), Budget('0.37'), Budget('0.6'))
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget") -> None:
+        value = epsilon.epsilon if isinstance(epsilon, Budget) else exact(epsilon, "epsilon")
+        if value <= 0:
+            raise BadInput("epsilon must be greater than zero")
+        object.__setattr__(self, "epsilon", value)
+
+    def split(self, *shares: "float | str | Fraction") -> "tuple[Budget, ...]":
+        """Parts in these proportions; together they are exactly the whole."""
+        weights = [exact(share, "a share") for share in shares]
+        if not weights or min(weights) <= 0:
+            raise BadInput("shares must be greater than zero")
+        return tuple(Budget(self.epsilon * weight / sum(weights)) for weight in weights)
+
+    def each(self, count: int) -> "tuple[Budget, ...]":
+        """`count` equal parts."""
+        return self.split(*[1] * count)
+
+    def __repr__(self) -> str:
+        return f"Budget('{amount(self.epsilon)}')"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry."""
+
+    ledger: str
+    number: int
+    hash: str
+    data: str
+    account: str
+    verb: str
+    question: str
+    epsilon: Fraction
+    noise: str
+    private: bool
+    version: str
+    time: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; epsilon as an exact fraction in text."""
+        return {**self.__dict__, "epsilon": str(self.epsilon)}
+
+    def _fields(self) -> list[tuple[str, str]]:
+        mark = "yes" if self.private else "NO: the noise was seeded"
+        cost = f"epsilon {amount(self.epsilon)}"
+        rows = [
+            ("asked", f"{self.verb} {self.question}"),
+            ("of", self.data),
+            ("cost", cost),
+            ("private", mark),
+        ]
+        rows += [
+            ("noise", self.noise),
+            ("entry", f"{self.number} of ledger {self.ledger[:8]}"),
+            ("time", self.time),
+        ]
+        return rows + ([("part", self.account)] if self.account != ROOT else [])
+
+    def __repr__(self) -> str:
+        return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in self._fields())
+
+    def _repr_html_(self) -> str:
+        return html_table("Receipt", ["", ""], self._fields())
+
+
+class Ledger:
+    """The limit of one data set, what is spent of it, and the receipts.
+
+    `Ledger(1, "survey")` lives in memory, for one process. `Ledger.create(path, 1, "survey")` and `Ledger.open(path)` keep it in
+    a file that any number of processes may charge at once.
+    """
+
+    def __init__(self, limit: "float | str | Fraction | Budget", name: str) -> None:
+        self._start(Store(None))
+        with self._store.write() as store:
+            store.execute("INSERT INTO entries VALUES (?, ?, ?)", _first(Budget(limit), name))
+        self._read_first()
+
+    def _start(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str
+    ) -> "Ledger":
+        """A new ledger file; an existing file is left alone and refused."""
+        row = ", ".join(
+            f"'{str(value).replace(chr(39), chr(39) * 2)}'" for value in _first(Budget(limit), name)
+        )
+        create_file(Path(path), f"INSERT INTO entries VALUES ({row});")
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, patience: float = 30) -> "Ledger":
+        """The ledger in this file, checked from its first entry to its last; waits `patience` seconds for a lock."""
+        if not Path(path).is_file():
+            raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
+        self = cls.__new__(cls)
+        self._start(Store(Path(path), patience))
+        self.verify()
+        return self
+
+    def _read_first(self) -> dict[str, Any]:
+        with self._store.read() as store:
+            row = store.execute("SELECT number, body, hash FROM entries ORDER BY number LIMIT 1").fetchone()
+        first = _parse(row, "") if row else {}
+        if row is None or first.get("kind") != "create" or row[0] != 1:
+            raise LedgerProblem("the ledger has lost its first entry: restore it from a backup")
+        if first.get("format") != FORMAT:
+            raise LedgerProblem(
+                "this ledger was made by a newer version of Veil: upgrade with `pip install -U veil`"
+            )
+        self.id, self.name, self.limit = (
+            str(first.get("id")),
+            str(first.get("name")),
+            _amount(first.get("limit")),
+        )
+        return first
+
+    @property
+    def path(self) -> Path | None:
+        """Where it is kept; None in memory."""
+        return self._store.path
+
+    @property
+    def spent(self) -> Fraction:
+        """What the answers so far cost together."""
+        with self._store.read() as store:
+            return _spent(store, ROOT)
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be spent."""
+        return self.limit - self.spent
+
+    @property
+    def account(self) -> "Account":
+        """The account of the whole table."""
+        return Account(self, ROOT)
+
+    def receipts(self) -> list[Receipt]:
+        """All receipts, oldest first."""
+        return [self._receipt(*entry) for entry in self._read()[0] if entry[1].get("kind") == "charge"]
+
+    def _read(self) -> tuple[list[Entry], dict[str, Fraction]]:
+        """All entries, their chain checked, and the amounts kept beside them, as of one moment."""
+        with self._store.read() as store:
+            rows = store.execute("SELECT number, body, hash FROM entries ORDER BY number").fetchall()
+            amounts = store.execute("SELECT path, spent FROM accounts").fetchall()
+        before, entries = "", []
+        for expected, row in enumerate(rows, 1):
+            if row[0] != expected:
+                raise LedgerProblem(
+                    f"entry {expected} is missing: the ledger was edited; restore it from a backup"
+                )
+            entries.append((expected, _parse(row, before), before := str(row[2])))
+        return entries, {str(path): _amount(spent) for path, spent in amounts}
+
+    def verify(self, witnesses: Iterable[Mapping[str, Any]] = ()) -> int:
+        """The number of entries, all of them sound; raises LedgerProblem at the first that is not.
+
+        The chain shows an edited, removed or reordered entry. A file cut short, restored from a backup or rewritten from scratch is a
+        sound chain too: only a witness (a receipt kept elsewhere) shows that.
+        """
+        self._read_first()
+        entries, kept = self._read()
+        amounts: dict[str, Fraction] = {}
+        for number, body, _ in entries:
+            if body.get("kind") == "charge":
+                _spend(amounts, str(body.get("account")), _amount(body.get("epsilon")), None, number)
+        if kept != amounts:
+            raise LedgerProblem(
+                "the totals do not follow from the entries: the ledger was edited; restore it"
+            )
+        if amounts.get(ROOT, Fraction(0)) > self.limit:
+            raise LedgerProblem("the entries pass the limit: the ledger was edited; restore it from a backup")
+        for witness in witnesses:
+            self._check_witness(witness, entries)
+        return len(entries)
+
+    def _check_witness(self, witness: Mapping[str, Any], entries: list[Entry]) -> None:
+        number = witness.get("number")
+        if witness.get("ledger") != self.id:
+            raise LedgerProblem("the receipt belongs to another ledger: check both paths")
+        if not isinstance(number, int) or not 1 <= number <= len(entries):
+            raise LedgerProblem(
+                f"entry {number} of the receipt is missing: the ledger was cut short or restored from an older copy"
+            )
+        if entries[number - 1][2] != witness.get("hash"):
+            raise LedgerProblem(
+                f"entry {number} is not the one the receipt was given for: the ledger was rewritten"
+            )
+
+    def _charge(self, path: str, epsilon: Fraction, body: dict[str, Any]) -> Receipt:
+        with self._store.write() as store:
+            _spend(_Kept(store), path, epsilon, self.limit)
+            return self._receipt(
+                *_append(store, {"kind": "charge", "account": path, "epsilon": str(epsilon), **body})
+            )
+
+    def _split(self, path: str, body: dict[str, Any]) -> int:
+        with self._store.write() as store:
+            return _append(store, {"kind": "split", "account": path, **body})[0]
+
+    def _receipt(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
+        try:
+            fields = {
+                **{name: body[name] for name in Receipt.__dataclass_fields__ if name in body},
+                "data": self.name,
+            }
+            return Receipt(
+                **{**fields, "epsilon": _amount(body["epsilon"])}, ledger=self.id, number=number, hash=hash
+            )
+        except (TypeError, KeyError):
+            raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup") from None
+
+    def __copy__(self) -> "Ledger":
+        return self  # a copy that spent on its own account would spend twice
+
+    def __deepcopy__(self, memo: Any) -> "Ledger":
+        return self
+
+    def __reduce__(self) -> Any:
+        if self.path is None:
+            raise TypeError(
+                "a ledger in memory cannot be pickled: keep it in a file with Ledger.create(path, ...)"
+            )
+        return Ledger.open, (str(self.path),)
+
+    def __repr__(self) -> str:
+        spent, seeded = self.spent, sum(not receipt.private for receipt in self.receipts())
+        lines = [
+            f"Ledger '{self.name}': {amount(spent)} of {amount(self.limit)} spent, {amount(self.limit - spent)} left"
+        ]
+        lines += [f"  {amount(r.epsilon):>8}  {r.verb} {r.question}" for r in self.receipts()]
+        return "\n".join(lines + [f"  {seeded} answers have seeded noise: not private"] * (seeded > 0))
+
+    def _repr_html_(self) -> str:
+        rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in self.receipts()]
+        title, _, _ = repr(self).partition("\n")
+        return html_table(title, ["entry", "epsilon", "verb", "question", "private", "time"], rows)
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whom to charge: the whole table, or one of its disjoint parts.
+
+    A part asks its parent only for what raises the dearest of its siblings; why that is enough for any interleaving is in the kernel page.
+    The amounts live in the ledger, in the parent's transaction, so a fork or a second process cannot spend a part twice.
+    """
+
+    ledger: Ledger
+    path: str
+
+    def charge(self, budget: Budget, **body: Any) -> Receipt:
+        """Reserve the budget, or refuse; the receipt is on the disk before this returns."""
+        stamp = {"version": VERSION, "time": datetime.now(UTC).isoformat(timespec="seconds")}
+        return self.ledger._charge(self.path, budget.epsilon, {**body, **stamp})
+
+    def split(self, **body: Any) -> str:
+        """Open disjoint parts; costs nothing until one of them is charged."""
+        return f"{self.path.rstrip('/')}/{self.ledger._split(self.path, body)}"
+
+    def part(self, group: str, index: int) -> "Account":
+        return Account(self.ledger, f"{group}.{index}")
+
+
+class _Kept:
+    """The amounts of a ledger, read and written inside one transaction."""
+
+    def __init__(self, store: sqlite3.Connection) -> None:
+        self.store = store
+
+    def get(self, path: str, default: Fraction) -> Fraction:
+        return _spent(self.store, path)
+
+    def __setitem__(self, path: str, spent: Fraction) -> None:
+        self.store.execute("INSERT OR REPLACE INTO accounts VALUES (?, ?)", (path, str(spent)))
+
+
+def _spend(
+    amounts: "_Kept | dict[str, Fraction]", path: str, cost: Fraction, limit: Fraction | None, number: int = 0
+) -> None:
+    """Add the cost to an account, and the rise of the dearest sibling to its parent; over the limit, refuse."""
+    spent = amounts.get(path, Fraction(0)) + cost
+    if path == ROOT:
+        if limit is not None and spent > limit:
+            raise BudgetRefused(
+                f"this would bring the total to epsilon {amount(spent)}, over the limit of {amount(limit)}: ask for less "
+                f"({amount(limit - spent + cost)} is left) or stop here; nothing was charged"
+            )
+    else:
+        group, parent = path.rpartition(".")[0], path.rpartition("/")[0] or ROOT
+        if not group.startswith("/"):
+            raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup")
+        if (rise := spent - amounts.get(group, Fraction(0))) > 0:
+            _spend(amounts, parent, rise, limit, number)
+            amounts[group] = spent
+    amounts[path] = spent
+
+
+def _spent(store: sqlite3.Connection, path: str) -> Fraction:
+    row = store.execute("SELECT spent FROM accounts WHERE path = ?", (path,)).fetchone()
+    return _amount(row[0]) if row else Fraction(0)
+
+
+def _amount(text: Any) -> Fraction:
+    try:
+        value = Fraction(text) if isinstance(text, str) else Fraction(-1)
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(-1)
+    if value <= 0:
+        raise LedgerProblem("an amount in the ledger is damaged: restore it from a backup")
+    return value
+
+
+def _digest(before: str, number: int, body: str) -> str:
+    return hashlib.sha256(f"{before}\n{number}\n{body}".encode()).hexdigest()
+
+
+def _first(limit: Budget, name: str) -> tuple[int, str, str]:
+    if not name or not isinstance(name, str):
+        raise BadInput("a ledger needs the name of its data set, the one in the schema")
+    fields = {
+        "kind": "create",
+        "format": FORMAT,
+        "id": secrets.token_hex(16),
+        "name": name,
+        "limit": str(limit.epsilon),
+    }
+    body = json.dumps(fields, sort_keys=True)
+    return 1, body, _digest("", 1, body)
+
+
+def _append(store: sqlite3.Connection, fields: dict[str, Any]) -> tuple[int, dict[str, Any], str]:
+    last, before = store.execute("SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1").fetchone()
+    body = json.dumps(fields, sort_keys=True)
+    entry = (last + 1, body, _digest(before, last + 1, body))
+    store.execute("INSERT INTO entries VALUES (?, ?, ?)", entry)
+    return entry[0], fields, entry[2]
+
+
+def _parse(row: tuple[Any, Any, Any], before: str) -> dict[str, Any]:
+    number, body, hash = row
+    try:
+        fields = json.loads(body)
+    except (TypeError, ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or hash != _digest(before, number, body):
+        raise LedgerProblem(
+            f"entry {number} does not match its hash: the ledger was edited; restore it from a backup"
+        )
+    return fields

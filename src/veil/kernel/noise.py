@@ -1,0 +1,179 @@
+"""Where randomness comes from, and exact samplers on top of it.
+
+Every sampler has exactly its law. It computes a candidate in double precision from 64 uniform bits, with a proven bound
+on the error; where the bound leaves two answers possible it refines the *same* draw with more bits and integers.
+"""
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import BadInput
+from .exact import Uniform, count_below, exp_bounds, gap_bounds
+
+Integers = npt.NDArray[np.int64]
+SMALLEST_EPSILON = Fraction(1, 2**32)  # the float path is proven up to a scale of 2^32
+BLOCK = 1 << 16  # draws at a time: temporaries stay in the cache
+
+
+class Noise(ABC):
+    """A source of uniform 64-bit words, and the exact samplers that need nothing else."""
+
+    name: str
+    private: bool
+
+    @abstractmethod
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
+        """Independent uniform 64-bit words."""
+
+    def _uniform(self, word: np.uint64) -> Uniform:
+        return Uniform(int(word), lambda: int(self.words(1)[0]))
+
+    def below(self, bound: int, size: int) -> Integers:
+        """Independent uniform integers in [0, bound), bound <= 2^63: words above the last whole multiple are redrawn."""
+        limit = np.uint64(2**64 // bound * bound - 1)
+        words = self.words(size)
+        while (again := np.flatnonzero(words > limit)).size:
+            words[again] = self.words(again.size)
+        return (words % np.uint64(bound)).astype(np.int64)
+
+    def permutation(self, size: int) -> Integers:
+        """A uniform order: the ranks of distinct random keys. Two equal keys would favour one order: draw all again."""
+        while True:
+            keys = self.words(size)
+            order = np.argsort(keys)
+            if size < 2 or not np.any(np.diff(keys[order]) == 0):
+                return order
+
+    def geometric(self, epsilon: Fraction, size: int) -> Integers:
+        """Independent G >= 0 with P(G >= k) = exp(-k epsilon): the integer part of -log(U) / epsilon.
+
+        For U in [K, K+1) / 2^64 the float candidate X misses -log(U)/epsilon by at most scale (2^-53 + 1/K) + X (d + 2^-52), d
+        the relative error of the log; the margin below covers any log right to 2^-41.
+        """
+        scale = float(1 / epsilon)
+        return self._floor(
+            partial(_exponential, scale=scale), lambda k, bits: exp_bounds(k * epsilon, bits), size
+        )
+
+    def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
+        """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
+        return self.geometric(epsilon, size) - self.geometric(epsilon, size)
+
+    def gaps(self, epsilon: Fraction, threshold: int, size: int) -> npt.NDArray[Any]:
+        """Independent numbers of empty cells that stay out before one whose noise passes the threshold.
+
+        With p = P(discrete Laplace > threshold), P(gap >= g) = (1-p)^g. int64 while 1/p <= 2^38, Python integers above.
+        """
+        p = float(np.exp(-float(epsilon * (threshold + 1))) / (1 + np.exp(-float(epsilon))))
+        power = partial(_gap_power, epsilon, threshold)
+        if p >= 2.0**-38:
+            return self._floor(partial(_exponential, scale=-1 / np.log1p(-p), unit=1 / p), power, size)
+        words = self.words(size)
+        guesses = np.log(2.0**64 / np.maximum(words, 1)) / max(p, 1e-300)  # only where to start looking
+        exact = [count_below(self._uniform(w), power, int(g)) for w, g in zip(words, guesses, strict=True)]
+        return np.array(exact, dtype=object)
+
+    def _floor(self, candidate: Any, power: Any, size: int) -> Integers:
+        """Integer parts of the candidates where they are certain, and of the refined draw where they are not."""
+        values = np.empty(size, np.int64)
+        for start in range(0, size, BLOCK):
+            words = self.words(min(BLOCK, size - start))
+            with np.errstate(all="ignore"):
+                x, margin = candidate(words)
+                low, high = np.floor(np.maximum(x - margin, 0)), np.floor(x + margin)
+                block = low.astype(np.int64)
+            for i in np.flatnonzero(~(low == high) | (words == 0)):
+                block[i] = count_below(self._uniform(words[i]), power)
+            values[start : start + words.size] = block
+        return values
+
+    def flips(self, gaps: Integers, rate: Fraction) -> npt.NDArray[np.bool_]:
+        """Independent coins that come up true with probability exp(-rate * gap), gap >= 0; a gap of 0 is always true."""
+        words = self.words(gaps.size)
+        u, x = words * 2.0**-64, gaps * float(rate)
+        with np.errstate(under="ignore"):
+            v = np.exp(-x)
+            margin = v * (2.0**-40 + 2.0**-50 * x) + 2.0**-60
+        heads = u < v - margin
+        for i in np.flatnonzero((gaps > 0) & ~heads & ~(u > v + margin)):
+            heads[i] = self._uniform(words[i]).below(partial(exp_bounds, rate * int(gaps[i])))
+        heads[gaps == 0] = True
+        return heads
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a noise source cannot be copied or pickled: two copies would publish the same noise")
+
+    def __repr__(self) -> str:
+        return f"<{self.name} noise, {'private' if self.private else 'NOT private'}>"
+
+
+def _exponential(words: npt.NDArray[np.uint64], scale: float, unit: float | None = None) -> tuple[Any, Any]:
+    """-log(U) scale for U = words / 2^64, and how far off it may be."""
+    x = -np.log(words * 2.0**-64) * scale
+    unit = scale if unit is None else unit
+    return x, 2.0**-40 * (x + unit) + 2 * unit / words
+
+
+def _gap_power(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
+    return gap_bounds(epsilon, threshold, gap, bits)
+
+
+class SystemNoise(Noise):
+    """The operating system's generator. Nothing is fetched ahead, so a fork has nothing to copy."""
+
+    name, private = "operating system", True
+
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
+        return np.frombuffer(bytearray(os.urandom(8 * size)), np.uint64)
+
+
+class SeededNoise(Noise):
+    """Repeatable noise for tests and experiments. Whoever knows the seed can take the noise off again: not private."""
+
+    name, private = "seeded", False
+
+    def __init__(self, seed: int | np.random.Generator) -> None:
+        self._generator, self._lock = np.random.default_rng(seed), threading.Lock()
+
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
+        with self._lock:
+            return self._generator.integers(0, 2**64, size, np.uint64)
+
+
+class OpenDPNoise(SystemNoise):
+    """OpenDP's samplers for the noise of counts; coins, orders and gaps stay with the operating system's words."""
+
+    name = "OpenDP"
+
+    def __init__(self) -> None:
+        try:
+            import opendp.prelude as dp
+        except ImportError:
+            raise BadInput("this noise source needs OpenDP: pip install 'veil[opendp]'") from None
+        dp.enable_features("contrib")
+        self._dp = dp
+
+    def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
+        scale = float(1 / epsilon)
+        while Fraction(scale) < 1 / epsilon:  # OpenDP takes a float: round the noise up, never down
+            scale = float(np.nextafter(scale, np.inf))
+        space = self._dp.vector_domain(self._dp.atom_domain(T="i64")), self._dp.l1_distance(T="i64")
+        mechanism = space >> self._dp.m.then_laplace(scale=scale)
+        while Fraction(mechanism.map(d_in=1)) > epsilon:  # and hold it to its own account
+            scale = float(np.nextafter(scale, np.inf))
+            mechanism = space >> self._dp.m.then_laplace(scale=scale)
+        return np.array(mechanism([0] * size), np.int64)
+
+
+def make_noise(seed: "None | int | np.random.Generator | Noise" = None) -> Noise:
+    """The operating system's noise for None, a seeded and marked source for a seed, or the source given."""
+    if isinstance(seed, Noise):
+        return seed
+    return SystemNoise() if seed is None else SeededNoise(seed)

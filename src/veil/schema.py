@@ -1,0 +1,352 @@
+"""Schema, Categorical, Numeric, Text: what is public about a table, written by its owner, never read from the rows.
+
+A column turns every value into a code. Values outside the declared domain have one: numbers are clipped to the bounds, and
+unknown or missing values get the code of the declared `missing` value, or one of their own after all others.
+"""
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from .display import html_table, number
+from .encoding import Codes, category_codes, columns_of, in_blocks, numbers, text_of
+from .errors import BadInput
+
+DEFAULT_BINS = 16
+MISSING = "(missing)"
+Groups = Mapping[str, "Groups | tuple[Word, ...]"]
+Word = Annotated[str, BeforeValidator(text_of)]
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+
+class _Column(_Declared):
+    name: str = Field(min_length=1)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name of each code."""
+        return ()
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """From coarse to fine, the group of each code."""
+        return ()
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self.names)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.min_scalar_type(self.size - 1)
+
+
+class Categorical(_Column):
+    """A column of declared values; `groups` nests them into a taxonomy, `missing` names the value for all others."""
+
+    kind: Literal["categorical"] = "categorical"
+    values: tuple[Word, ...] = Field(min_length=1)
+    groups: dict[str, Any] | None = None
+    missing: Word | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> "Categorical":
+        if len(set(self.values)) < len(self.values):
+            raise ValueError("values must be distinct")
+        if len(self.values) >= 2**31:
+            raise ValueError("too many values")
+        if self.missing is not None and self.missing not in self.values:
+            raise ValueError("missing must be one of the values")
+        leaves = [leaf for leaf, _ in _leaves(self.groups or {})]
+        if len(set(leaves)) < len(leaves) or not set(leaves) <= set(self.values):
+            raise ValueError("groups must hold declared values, each at most once")
+        return self
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return self.values if self.missing is not None else (*self.values, MISSING)
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Group of each code: all together, then the taxonomy from its top down, then every code by itself."""
+        paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
+        depth = max(map(len, paths.values()), default=0)
+        keys = [[(*paths.get(name, ()), name)[:level] for name in self.names] for level in range(depth + 1)]
+        finest = tuple(range(self.size))
+        return tuple(dict.fromkeys([*(_ranks(level) for level in keys), finest]))
+
+    def encode(self, values: Any) -> Codes:
+        """The code of each value; total."""
+        code_of = {value: code for code, value in enumerate(self.values)}
+        missing = len(self.values) if self.missing is None else code_of[self.missing]
+        return in_blocks(values, lambda block: category_codes(block, code_of, missing), self.dtype)
+
+
+class Numeric(_Column):
+    """A column of numbers within bounds, cut into bins: equal, logarithmic, or between declared edges.
+
+    A bin holds its lower edge, the last one also the upper bound. An integer column with few enough values has a bin for each.
+    """
+
+    kind: Literal["numeric"] = "numeric"
+    bounds: tuple[float, float]
+    integer: bool = False
+    bins: int | None = Field(None, ge=1, le=2**16 - 2)
+    scale: Literal["linear", "log"] = "linear"
+    edges: tuple[float, ...] | None = None
+    missing: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _edges_are_bounds(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and "bounds" not in fields and len(fields.get("edges") or ()) > 1:
+            return {**fields, "bounds": (fields["edges"][0], fields["edges"][-1])}
+        return fields
+
+    @model_validator(mode="after")
+    def _check(self) -> "Numeric":
+        low, high = self.bounds
+        if not (isfinite(low) and isfinite(high) and low < high and isfinite(high - low)):
+            raise ValueError("bounds must be two finite numbers, the lower one first")
+        if self.scale == "log" and low <= 0:
+            raise ValueError(
+                "logarithmic bins need a lower bound above zero; write edges instead, such as [0, 1, 10, 100]"
+            )
+        if self.edges is not None and (self.bins is not None or self.scale == "log"):
+            raise ValueError("give either edges, or bins and a scale")
+        if self.edges is not None and (self.edges[0], self.edges[-1]) != self.bounds:
+            raise ValueError("the first and last edges must be the bounds")
+        if not np.all(np.diff(self.cuts) > 0):
+            raise ValueError("edges must increase; these bins overlap or are empty")
+        if self.missing is not None and not low <= self.missing <= high:
+            raise ValueError("missing must lie within the bounds")
+        return self
+
+    @cached_property
+    def cuts(self) -> tuple[float, ...]:
+        """The edges of the bins, outermost ones included."""
+        low, high = self.bounds
+        if self.edges is not None:
+            return self.edges
+        top = high + 1 if self.integer else high
+        bins = self.bins or DEFAULT_BINS
+        if self.integer and high - low < bins:
+            return tuple(float(edge) for edge in np.arange(low, top + 1))
+        steps = np.geomspace(low, top, bins + 1) if self.scale == "log" else np.linspace(low, top, bins + 1)
+        return (low, *map(float, steps[1:-1]), top)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        names = [self._name(i, i + 1) for i in range(len(self.cuts) - 1)]
+        return tuple(names if self.missing is not None else [*names, MISSING])
+
+    def _name(self, start: int, stop: int) -> str:
+        low, high, last = self.cuts[start], self.cuts[stop], stop == len(self.cuts) - 1
+        if self.integer:
+            first, final = (
+                int(np.ceil(low)),
+                int(min(np.ceil(high) - (self.edges is None or not last), self.bounds[1])),
+            )
+            return str(first) if first == final else f"{first} to {final}"
+        return f"{number(low)} to {number(high)}"
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Dyadic intervals: level j cuts the bins into 2^j runs, until every bin stands alone."""
+        bins = len(self.cuts) - 1
+        own = (
+            () if self.missing is not None else (MISSING,)
+        )  # a code apart is a group apart, but for the coarsest level
+        halvings = [
+            [*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)
+        ]
+        return tuple(dict.fromkeys([(0,) * self.size, *map(_ranks, halvings)]))
+
+    def encode(self, values: Any) -> Codes:
+        """The bin of each value; total."""
+        inner = np.array(self.cuts[1:-1])
+        missing = np.nan if self.missing is None else self.missing
+
+        def block(part: Any) -> Any:
+            x = numbers(part)
+            x = np.where(np.isnan(x), missing, x)
+            return np.where(np.isnan(x), len(inner) + 1, np.searchsorted(inner, x, side="right"))
+
+        return in_blocks(values, block, self.dtype)
+
+
+class Text(_Column):
+    """A column of free text. It is declared but not encoded: no question about cells can be asked of it."""
+
+    kind: Literal["text"] = "text"
+
+
+AnyColumn = Annotated[Categorical | Numeric | Text, Field(discriminator="kind")]
+
+
+class Schema(_Declared):
+    """The public description of a table.
+
+    `label` names the categorical column to be predicted; its values are the classes. With `person`, the name of an identifier
+    column, epsilon protects all rows of a person: at most `rows_per_person` of them are kept. `rows` is a public guess, for sizing only.
+    """
+
+    name: str = Field(min_length=1)
+    label: str | None = None
+    person: str | None = None
+    rows_per_person: int = Field(1, ge=1)
+    rows: int | None = Field(None, ge=0)
+    source: str | None = None
+    column: tuple[AnyColumn, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Schema":
+        names = [column.name for column in self.column]
+        if len(set(names)) < len(names):
+            raise ValueError("two columns have the same name")
+        if self.label is not None and not isinstance(self.get(self.label), Categorical):
+            raise ValueError("label must name a categorical column")
+        if self.rows_per_person > 1 and self.person is None:
+            raise ValueError("rows_per_person needs person, the name of the identifier column")
+        if self.person in names:
+            raise ValueError("the person column is an identifier: leave it out of the columns")
+        return self
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise BadInput(_first_complaint(error, fields)) from None
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Schema":
+        """The schema in a TOML file."""
+        try:
+            return cls.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            raise BadInput(
+                f"{path} cannot be read: check the path, and that it is a UTF-8 text file"
+            ) from None
+        except BadInput as problem:
+            raise BadInput(f"{path}: {problem}") from None
+
+    @classmethod
+    def loads(cls, text: str) -> "Schema":
+        """The schema in TOML text."""
+        try:
+            return cls(**tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"not valid TOML: {error}") from None
+        except (RecursionError, TypeError):
+            raise BadInput("not a schema: see `veil schema new --help` for what one looks like") from None
+
+    def to_toml(self) -> str:
+        """TOML text that `loads` turns back into this schema."""
+        head = self.model_dump(exclude={"column"}, exclude_none=True, exclude_defaults=True)
+        lines = [f"{key} = {_toml(value)}" for key, value in head.items()]
+        for column in self.column:
+            fields = {
+                "name": column.name,
+                "kind": column.kind,
+                **column.model_dump(exclude_none=True, exclude_defaults=True),
+            }
+            lines += ["", "[[column]]", *(f"{key} = {_toml(value)}" for key, value in fields.items())]
+        return "\n".join(lines) + "\n"
+
+    def get(self, name: str) -> AnyColumn:
+        """The column of this name."""
+        for column in self.column:
+            if column.name == name:
+                return column
+        raise BadInput(f"the schema has no column {name!r}")
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The values of the label; one nameless class if there is no label."""
+        label = self.get(self.label) if self.label else None
+        return label.values if isinstance(label, Categorical) else ("",)
+
+    @property
+    def features(self) -> tuple[Categorical | Numeric, ...]:
+        """The encoded columns other than the label."""
+        return tuple(c for c in self.column if not isinstance(c, Text) and c.name != self.label)
+
+    def encode(self, rows: Any, *, label: bool = True) -> dict[str, Codes]:
+        """The codes of every column by name, each row's by itself; without the label if it is not wanted."""
+        wanted = [c for c in self.column if not isinstance(c, Text) and (label or c.name != self.label)]
+        columns = columns_of(rows, [column.name for column in wanted])
+        if len({len(values) for values in columns.values()}) > 1:
+            raise BadInput("the columns have different lengths")
+        return {column.name: column.encode(columns[column.name]) for column in wanted}
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+        for column in self.column:
+            role = "label" if column.name == self.label else ""
+            shown = ", ".join(column.names[:4]) + (", ..." if column.size > 4 else "")
+            yield column.name, f"{column.kind} {role}".strip(), str(column.size), shown
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  {name:20} {kind:18} {size:>6} codes  {shown}" for name, kind, size, shown in self._rows()
+        ]
+        return "\n".join([f"Schema '{self.name}'", *lines])
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], self._rows())
+
+
+def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each value in a taxonomy with the groups it lies in, outermost first."""
+    if isinstance(groups, Mapping):
+        for name, inside in groups.items():
+            yield from _leaves(inside, (*path, str(name)))
+    elif isinstance(groups, (list, tuple)):
+        for value in groups:
+            yield text_of(value), path
+    else:
+        raise ValueError("groups must be lists of values, or groups of groups")
+
+
+def _ranks(keys: list[Any]) -> tuple[int, ...]:
+    """Each key replaced by the order of its first appearance."""
+    order = {key: rank for rank, key in enumerate(dict.fromkeys(keys))}
+    return tuple(order[key] for key in keys)
+
+
+def _first_complaint(error: ValidationError, fields: Mapping[str, Any]) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    place = [str(step) for step in first["loc"]]
+    if len(place) > 1 and place[0] == "column" and place[1].isdigit():
+        column = fields["column"][int(place[1])]
+        name = column.get("name", place[1]) if isinstance(column, Mapping) else place[1]
+        place = [
+            f"column {name!r}",
+            *(step for step in place[2:] if step not in ("categorical", "numeric", "text")),
+        ]
+    return ": ".join([*place, first["msg"].removeprefix("Value error, ")])
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return (
+            "{ " + ", ".join(f"{_toml(str(key))} = {_toml(inside)}" for key, inside in value.items()) + " }"
+        )
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
