@@ -1,0 +1,46 @@
+"""Veil publishes from a private table under one differential-privacy budget."""
+
+from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
+from .kernel.ledger import Budget, Ledger, Receipt
+from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
+from .kernel.release import Release, SparseCounts
+from .kernel.scores import Correct, Entropy, Gini, Majority, Rows
+from .kernel.source import Source, open_source
+from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Tree, axis, grid
+from .schema import Categorical, Numeric, Schema, Text
+
+__all__ = [
+    "Axis",
+    "BadInput",
+    "Binned",
+    "Budget",
+    "BudgetRefused",
+    "Categorical",
+    "CellScores",
+    "Correct",
+    "Entropy",
+    "Gini",
+    "Grid",
+    "Ledger",
+    "LedgerProblem",
+    "Linear",
+    "Majority",
+    "Numeric",
+    "OpenDPNoise",
+    "Predicted",
+    "Receipt",
+    "Release",
+    "Rows",
+    "Schema",
+    "SeededNoise",
+    "Source",
+    "SparseCounts",
+    "SystemNoise",
+    "Text",
+    "Tree",
+    "VeilError",
+    "WHOLE",
+    "axis",
+    "grid",
+    "open_source",
+]

@@ -1,8 +1,8 @@
 """From any column of values to codes, total and row by row: no value can raise, and none changes another row's code.
 
-A category is compared as text: strings as they are (surrounding white space is ignored if that finds a match), whole numbers
-without a decimal point (1 and 1.0 are both "1"), other numbers as Python writes them, bytes as UTF-8. A number is read from
-numeric types, booleans and text. Whatever cannot be read is missing.
+A category is compared as text: strings as they are (surrounding white space is ignored if that finds a match), whole
+numbers without a decimal point (1 and 1.0 are both "1"), other numbers as Python writes them, bytes as UTF-8. A
+number is read from numeric types, booleans and text. Whatever cannot be read is missing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +16,10 @@ import pyarrow as pa
 from .errors import BadInput
 
 BLOCK = 1 << 17  # rows at a time: what an encoding needs beside its result stays small
+PLAIN = (
+    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_dictionary),
+)
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 
@@ -33,9 +37,7 @@ def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
             ) from None
     present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
     if absent := [name for name in names if name not in present]:
-        raise BadInput(
-            f"the rows have no column {', '.join(map(repr, absent))}: rename it, or change the schema"
-        )
+        raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: rename it, or change the schema")
     return {name: _column(rows[name]) for name in names}
 
 
@@ -43,9 +45,7 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
     if rows.dtype.names:
         return {name: rows[name] for name in rows.dtype.names}
     if rows.ndim != 2 or rows.shape[1] != len(names):
-        raise BadInput(
-            f"a NumPy array needs two dimensions and the schema's {len(names)} columns, in its order"
-        )
+        raise BadInput(f"a NumPy array needs two dimensions and the schema's {len(names)} columns, in its order")
     return {name: rows[:, i] for i, name in enumerate(names)}
 
 
@@ -70,7 +70,7 @@ def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.
     """The code of each value's text, `missing` where it has none."""
     values, index = _distinct(block)
     codes = [_lookup(_text(value), code_of, missing) for value in values]
-    return np.array([*codes, missing], np.int64)[index]
+    return np.take(np.array([*codes, missing], np.int64), index)
 
 
 def numbers(block: Any) -> npt.NDArray[np.float64]:
@@ -81,7 +81,7 @@ def numbers(block: Any) -> npt.NDArray[np.float64]:
     if isinstance(block, np.ndarray) and dtype.kind in "iuf":
         return block.astype(np.float64)
     values, index = _distinct(block)
-    return np.array([*map(_number, values), np.nan], np.float64)[index]
+    return np.take(np.array([*map(_number, values), np.nan], np.float64), index)
 
 
 def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
@@ -94,11 +94,7 @@ def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     words = array.dictionary
-    if (
-        pa.types.is_string(words.type)
-        or pa.types.is_large_string(words.type)
-        or words.type == pa.string_view()
-    ):
+    if pa.types.is_string(words.type) or pa.types.is_large_string(words.type) or words.type == pa.string_view():
         words = words.cast(pa.large_binary())  # bytes: text that is not UTF-8 must not raise
     return words.to_pylist(), array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
@@ -112,9 +108,7 @@ def _arrow(block: Any) -> Any:
         block = pa.array(block, pa.string() if block.dtype.kind == "O" else None, from_pandas=True)
     if isinstance(block, pa.ChunkedArray):
         block = block.combine_chunks()
-    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating)
-    kinds += (pa.types.is_boolean, pa.types.is_dictionary, pa.types.is_binary, pa.types.is_large_binary)
-    if not any(kind(block.type) for kind in kinds):
+    if not any(is_kind(block.type) for is_kind in PLAIN):
         raise TypeError
     return block
 

@@ -1,7 +1,8 @@
 """Schema, Categorical, Numeric, Text: what is public about a table, written by its owner, never read from the rows.
 
-A column turns every value into a code. Values outside the declared domain have one: numbers are clipped to the bounds, and
-unknown or missing values get the code of the declared `missing` value, or one of their own after all others.
+A column turns every value into a code. Values outside the declared domain have one: numbers are clipped to the
+bounds, and unknown or missing values get the code of the declared `missing` value, or one of their own after all
+others.
 """
 
 import json
@@ -97,7 +98,8 @@ class Categorical(_Column):
 class Numeric(_Column):
     """A column of numbers within bounds, cut into bins: equal, logarithmic, or between declared edges.
 
-    A bin holds its lower edge, the last one also the upper bound. An integer column with few enough values has a bin for each.
+    A bin holds its lower edge, the last one also the upper bound. An integer column with few enough values has a bin
+    for each.
     """
 
     kind: Literal["numeric"] = "numeric"
@@ -169,9 +171,7 @@ class Numeric(_Column):
         own = (
             () if self.missing is not None else (MISSING,)
         )  # a code apart is a group apart, but for the coarsest level
-        halvings = [
-            [*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)
-        ]
+        halvings = [[*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)]
         return tuple(dict.fromkeys([(0,) * self.size, *map(_ranks, halvings)]))
 
     def encode(self, values: Any) -> Codes:
@@ -199,8 +199,9 @@ AnyColumn = Annotated[Categorical | Numeric | Text, Field(discriminator="kind")]
 class Schema(_Declared):
     """The public description of a table.
 
-    `label` names the categorical column to be predicted; its values are the classes. With `person`, the name of an identifier
-    column, epsilon protects all rows of a person: at most `rows_per_person` of them are kept. `rows` is a public guess, for sizing only.
+    `label` names the categorical column to be predicted; its values are the classes. With `person`, the name of an
+    identifier column, epsilon protects all rows of a person: at most `rows_per_person` of them are kept. `rows` is a
+    public guess, for sizing only.
     """
 
     name: str = Field(min_length=1)
@@ -236,9 +237,7 @@ class Schema(_Declared):
         try:
             return cls.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError):
-            raise BadInput(
-                f"{path} cannot be read: check the path, and that it is a UTF-8 text file"
-            ) from None
+            raise BadInput(f"{path} cannot be read: check the path, and that it is a UTF-8 text file") from None
         except BadInput as problem:
             raise BadInput(f"{path}: {problem}") from None
 
@@ -298,9 +297,7 @@ class Schema(_Declared):
             yield column.name, f"{column.kind} {role}".strip(), str(column.size), shown
 
     def __repr__(self) -> str:
-        lines = [
-            f"  {name:20} {kind:18} {size:>6} codes  {shown}" for name, kind, size, shown in self._rows()
-        ]
+        lines = [f"  {name:20} {kind:18} {size:>6} codes  {shown}" for name, kind, size, shown in self._rows()]
         return "\n".join([f"Schema '{self.name}'", *lines])
 
     __str__ = __repr__
@@ -342,9 +339,7 @@ def _first_complaint(error: ValidationError, fields: Mapping[str, Any]) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, Mapping):
-        return (
-            "{ " + ", ".join(f"{_toml(str(key))} = {_toml(inside)}" for key, inside in value.items()) + " }"
-        )
+        return "{ " + ", ".join(f"{_toml(str(key))} = {_toml(inside)}" for key, inside in value.items()) + " }"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:

@@ -1,0 +1,51 @@
+"""The command line: a few lines over the library for each command."""
+
+import os
+import sys
+
+import typer
+
+from ..errors import VeilError
+from ..kernel.ledger import VERSION
+from . import audit, demo, ledger, schema
+
+app = typer.Typer(
+    name="veil",
+    help="Publish from a private table under one differential-privacy budget.",
+    epilog="Example: veil demo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(schema.app, name="schema")
+app.add_typer(ledger.app, name="ledger")
+app.command(epilog="Example: veil audit --only count")(audit.audit)
+app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"veil {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show it."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; exit with 0, 2 for bad input, 3 when the budget refuses, 1 for anything else."""
+    try:
+        app()
+    except VeilError as error:
+        typer.echo(f"veil: {error}", err=True)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        if os.environ.get("VEIL_DEBUG"):
+            raise
+        # the message of an unforeseen error may quote a value
+        typer.echo(f"veil: stopped by an unforeseen {type(error).__name__}; VEIL_DEBUG=1 shows where", err=True)
+        sys.exit(1)

@@ -1,0 +1,47 @@
+"""What commands share: tables on the terminal, JSON for machines, files that are whole or absent."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..errors import BadInput
+
+console = Console(highlight=False)
+Json = typer.Option("--json", help="Print JSON for machines.")
+
+
+def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table; numbers to the right."""
+    table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    cells = [[str(cell) for cell in row] for row in rows]
+    for i, name in enumerate(header):
+        numeric = bool(cells) and all(row[i].replace(",", "").lstrip("-").replace(".", "").isdigit() for row in cells)
+        table.add_column(escape(name), justify="right" if numeric else "left")
+    for row in cells:
+        table.add_row(*map(escape, row))
+    console.print(table)
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2))
+
+
+def write_text(path: Path, text: str, force: bool = False) -> None:
+    """Write a new file, whole or not at all; an existing one only if asked to."""
+    if path.exists() and not force:
+        raise BadInput(f"{path} exists already: choose another path or add --force")
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise BadInput(f"{path} cannot be written: check the folder, its permissions and the disk") from None

@@ -1,0 +1,54 @@
+"""veil schema: write and check the public description of a table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..files import column_types, read_rows
+from ..owner import BANNER, draft, fit_of
+from ..schema import Schema
+from .output import Json, console, print_json, show_table, write_text
+
+app = typer.Typer(help="Write and check the public description of a table.", no_args_is_help=True)
+
+
+@app.command(epilog="Example: veil schema new survey.csv --out survey.toml")
+def new(
+    data: Annotated[
+        Path, typer.Argument(help="CSV, gzipped CSV or Parquet; only the names and declared types are read.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="Where to write the draft; the terminal if absent.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Draft a schema from the column names alone, to be completed from public knowledge."""
+    text = draft(data.name.split(".")[0], column_types(data))
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_text(out, text, force)
+    typer.echo(f"Wrote {out}. Complete it from public knowledge, then run: veil schema check {out}")
+
+
+@app.command(epilog="Example: veil schema check survey.toml --rows survey.csv")
+def check(
+    schema: Annotated[Path, typer.Argument(help="The schema, a TOML file.")],
+    rows: Annotated[
+        Path | None, typer.Option(help="Also show how these rows fit. For the owner only, NOT private.")
+    ] = None,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Check a schema and show its codes; with --rows, how a table fits it."""
+    public = Schema.read(schema)
+    fits = list(fit_of(read_rows(rows), public)) if rows else []
+    if as_json:
+        codes = {column.name: column.size for column in public.column}
+        print_json(
+            {"name": public.name, "codes": codes, **({"not private": [vars(fit) for fit in fits]} if rows else {})}
+        )
+        return
+    show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], public._rows())
+    if rows:
+        console.print(BANNER, style="bold red")
+        header = ["column", "kind", "as declared", "clipped", "unknown or missing"]
+        show_table(f"How {rows} fits", header, [tuple(vars(fit).values()) for fit in fits])

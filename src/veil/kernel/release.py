@@ -1,0 +1,102 @@
+"""Release: the only thing that leaves the kernel."""
+
+from dataclasses import dataclass
+from math import ceil, exp, log
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..display import amount, html_table, number
+from ..questions import Grid
+from .ledger import Receipt
+from .noise import Integers
+
+Value = TypeVar("Value", covariant=True)
+SHOWN = 20
+
+
+@dataclass(frozen=True, repr=False)
+class Release(Generic[Value]):
+    """A noisy value, the scale of its noise (None where the scale is not public), and the receipt of what it cost."""
+
+    value: Value
+    scale: float | None
+    receipt: Receipt
+    question: Any = None
+    classes: tuple[str, ...] = ()
+
+    def error(self, confidence: float = 0.95) -> int:
+        """How far a count lies from the truth, at most, with this confidence; from the scale alone."""
+        if self.scale is None or self.receipt.verb not in ("count", "count_sparse"):
+            raise TypeError("only counts have an error in rows")
+        a = exp(-1 / self.scale)
+        return max(ceil(log((1 - confidence) * (1 + a) / 2) / log(a)) - 1, 0)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A count as named columns, one row a cell and class: `pandas.DataFrame(release.columns())`."""
+        if not isinstance(self.question, Grid):
+            raise TypeError("only counts over a grid have named cells")
+        if isinstance(self.value, SparseCounts):
+            cells, labels, counts = *self.value.cells(), self.value.counts
+        else:
+            table = np.asarray(self.value)
+            cells, labels, counts = *map(np.ravel, np.indices(table.shape)), table.ravel()
+        names = [self.question.names(cell) for cell in cells]
+        columns: dict[str, list[Any]] = {
+            axis: [name[i] for name in names] for i, axis in enumerate(self.question.columns)
+        }
+        if len(self.classes) > 1:
+            columns["class"] = [self.classes[label] for label in labels]
+        return {**columns, "count": [int(count) for count in counts]}
+
+    def _title(self) -> str:
+        cost, what = amount(self.receipt.epsilon), f"{self.receipt.verb} {self.receipt.question}"
+        noise = f", noise scale {number(self.scale)}" if self.scale is not None else ""
+        if self.receipt.verb in ("count", "count_sparse"):
+            noise += f" (95 % of counts within {self.error()})"
+        return f"Release: {what} for epsilon {cost}{noise}" + ("" if self.receipt.private else "; NOT private")
+
+    def _shown(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        try:
+            columns = self.columns()
+        except TypeError:
+            return ["value"], [(self.value.describe() if hasattr(self.value, "describe") else self.value,)]
+        return list(columns), list(zip(*columns.values(), strict=True))
+
+    def __repr__(self) -> str:
+        header, rows = self._shown()
+        cut = [[str(cell) for cell in row] for row in rows[:SHOWN]]
+        widths = [max(map(len, column)) for column in zip(header, *cut, strict=True)]
+        lines = ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in [header, *cut]]
+        return "\n".join([self._title(), *lines] + [f"  ... {len(rows) - SHOWN} more"] * (len(rows) > SHOWN))
+
+    def _repr_html_(self) -> str:
+        header, rows = self._shown()
+        return html_table(self._title(), header, rows[:SHOWN])
+
+
+@dataclass(frozen=True)
+class SparseCounts:
+    """The cells of a huge grid whose noisy count passed the threshold: codes (cell * classes + class), sorted, and
+    counts.
+
+    The arrays have one canonical form, so the same release is the same bytes whichever table it came from. All other
+    cells read 0.
+    """
+
+    codes: npt.NDArray[Any]
+    counts: Integers
+    classes: int
+    threshold: int
+
+    def cells(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The cell and the class of each entry."""
+        return self.codes // self.classes, self.codes % self.classes
+
+
+def frozen(array: npt.NDArray[Any], dtype: Any = np.int64) -> npt.NDArray[Any]:
+    """A contiguous, read-only copy of fixed type: nothing about how it was made stays in it."""
+    copy = np.array(array, dtype=dtype, order="C", copy=True)
+    copy.flags.writeable = False
+    return copy

@@ -1,0 +1,141 @@
+"""The closed list of scores, each a whole number computed from one table of exact counts (cells x classes).
+
+Higher is better. `low` and `high` say how far one added row can move the score, whatever the table; the selection's
+exponent is epsilon / (high - low) for each unit of the score. A row raises one count of one cell by one, so each
+argument is about a single cell.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import BadInput
+
+Counts = npt.NDArray[np.int64]
+UNIT = 1 << 20  # fractional scores are whole numbers of 1 / UNIT
+
+
+class Score(Protocol):
+    """A whole number from a count table; one added row moves it by `low` to `high`."""
+
+    @property
+    def low(self) -> int: ...
+
+    @property
+    def high(self) -> int: ...
+
+    @property
+    def unit(self) -> int: ...
+
+    def __call__(self, counts: Counts) -> int: ...
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows in one cell, of one class or of all.
+
+    A row adds one if it lies in the cell and nothing otherwise.
+    """
+
+    cell: int = 0
+    label: int | None = None
+    low, high, unit = 0, 1, 1
+
+    def __call__(self, counts: Counts) -> int:
+        return int(counts[self.cell].sum() if self.label is None else counts[self.cell, self.label])
+
+
+@dataclass(frozen=True)
+class Majority:
+    """The rows that agree with the most frequent class of their cell.
+
+    A row raises one count by one, so its cell's maximum rises by zero or one and no other changes.
+    """
+
+    low, high, unit = 0, 1, 1
+
+    def __call__(self, counts: Counts) -> int:
+        return int(counts.max(axis=1).sum())
+
+
+@dataclass(frozen=True)
+class Correct:
+    """The rows whose class is the number of their cell; for the cells of `Predicted`, the right predictions.
+
+    A row adds one if its cell has its class's number and nothing otherwise.
+    """
+
+    low, high, unit = 0, 1, 1
+
+    def __call__(self, counts: Counts) -> int:
+        return int(np.trace(counts))
+
+
+@dataclass(frozen=True)
+class Gini:
+    """Minus the Gini impurity, sum over cells of n (1 - sum_c (n_c/n)^2), n the rows of the cell.
+
+    A row of class c in a cell of A rows changes the cell's impurity by 1 - ((2a+1)A - S)/(A(A+1)), a = n_c, S = sum
+    of squares: zero in a pure cell, largest (2A/(A+1) < 2) at a = 0, S = A^2, and never negative. Rounding each cell
+    up to units keeps a change of [0, 2) within [0, 2] units of 1. The quotient is split before scaling, so that
+    nothing overflows below 2^31 rows in a cell.
+    """
+
+    low, high, unit = -2 * UNIT, 0, UNIT
+
+    def __call__(self, counts: Counts) -> int:
+        rows = counts.sum(axis=1)
+        if rows.max(initial=0) >= 2**31:
+            return int(sum(_gini_cell([int(n) for n in cell]) for cell in counts))
+        whole, rest = np.divmod(rows * rows - (counts * counts).sum(axis=1), np.maximum(rows, 1))
+        return -int((whole * UNIT - (-rest * UNIT) // np.maximum(rows, 1)).sum())
+
+
+def _gini_cell(counts: list[int]) -> int:
+    rows = sum(counts)
+    return (rows * rows - sum(n * n for n in counts)) * -UNIT // max(rows, 1)
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """Minus the class entropy in bits, sum over cells of W(n) - sum_c W(n_c), W(x) = x log2 x.
+
+    A row of class c changes a cell by w(A) - w(a), w(x) = W(x+1) - W(x) increasing and 0 <= a <= A: never negative.
+    To bound it for every number of rows, W continues in a straight line beyond `most` + 1 rows, so w stops at
+    w(most). The table of W is rounded so that its steps increase, and `low` is read off that table.
+    """
+
+    most: int = 1 << 16
+    high, unit = 0, UNIT
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.most <= 1 << 24:
+            raise BadInput("most must lie between 1 and 2^24")
+
+    @cached_property
+    def low(self) -> int:
+        steps = np.diff(_entropy_table(self.most))
+        return -int(steps.max() - steps.min())
+
+    def __call__(self, counts: Counts) -> int:
+        table = _entropy_table(self.most)
+
+        def continued(x: Any) -> Any:
+            beyond = np.maximum(x - self.most - 1, 0)
+            return table[np.minimum(x, self.most + 1)] + beyond * (table[-1] - table[-2])
+
+        return -int(continued(counts.sum(axis=1)).sum() - continued(counts).sum())
+
+
+@lru_cache(maxsize=4)
+def _entropy_table(most: int) -> Counts:
+    """W(0), ..., W(most + 1) in units: the sum of steps that are rounded once and never decrease."""
+    x = np.arange(most + 2, dtype=np.float64)
+    exact = x * np.log2(np.maximum(x, 1)) * UNIT
+    steps = np.maximum.accumulate(np.floor(np.diff(exact) + 0.5).astype(np.int64))
+    table = np.concatenate([[0], np.cumsum(steps)])
+    table.flags.writeable = False
+    return table

@@ -1,0 +1,263 @@
+"""Source: the questions that can be asked of private rows. Every verb checks, charges, computes, perturbs and wraps,
+in this order."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from ..errors import BadInput, LedgerProblem
+from ..questions import Axis, Binned, Grid, Partition, Scorer
+from ..schema import Numeric, Schema
+from .checks import check_cell, check_partition, check_score
+from .ledger import Account, Budget, Ledger, Receipt, exact
+from .mechanisms import (
+    Sieve,
+    discrete_laplace,
+    permute_and_flip,
+    sieve_rates,
+    sparse_threshold,
+    survival,
+    threshold_for,
+)
+from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
+from .release import Release, SparseCounts, frozen
+from .scores import Score
+from .table import Table, read_table
+
+Question = TypeVar("Question", bound=Partition)
+SPARSE_LIMIT = 5_000_000  # spurious cells expected in one sparse answer
+MOST_PARTS = 1_000_000
+
+
+def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) -> "Source":
+    """Private rows behind their ledger. The rows' names and shape are checked, their values are not.
+
+    `noise`: None for the operating system's, a seed for repeatable and marked answers, or a source such as
+    OpenDPNoise().
+    """
+    if ledger.name != schema.name:
+        raise LedgerProblem(
+            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: use the one that belongs"
+        )
+    source = make_noise(noise)
+    with _quiet():
+        table = read_table(rows, schema, source)
+    return Source(table, schema, ledger.account, source)
+
+
+class Source:
+    """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
+
+    def __init__(self, table: Table, schema: Schema, account: Account, noise: Noise) -> None:
+        self._table, self._account, self._noise = table, account, noise
+        self.schema = schema
+
+    def count(self, partition: Partition, budget: Budget, *, by_class: bool = True) -> Release[Integers]:
+        """Noisy counts, cells x classes (one column without `by_class`).
+
+        Adding a row adds one to one count, so discrete Laplace noise of scale 1/epsilon suffices (Dwork et al. 2006,
+        Ghosh et al. 2009).
+        """
+        return self.count_each([partition], budget, by_class=by_class)[0]
+
+    def count_each(
+        self,
+        partitions: Sequence[Partition],
+        budget: Budget,
+        *,
+        shares: Sequence[float] | None = None,
+        by_class: bool = True,
+    ) -> tuple[Release[Integers], ...]:
+        """Noisy counts of several partitions under one charge, which is divided in these shares (equally without
+        any).
+
+        Adding a row adds one to one count of every partition; the partitions' costs add up to the budget exactly.
+        """
+        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(partitions)))
+        if len(parts) != len(partitions):
+            raise BadInput("give one share for each partition")
+        for partition in partitions:
+            check_partition(partition, self.schema)
+        epsilons = [self._per_row(part) for part in parts]
+        receipt = self._charge("count", "; ".join(p.describe() for p in partitions), budget)
+        classes = self.schema.classes if by_class else ("",)
+        with _quiet():
+            return tuple(
+                Release(
+                    frozen(discrete_laplace(self._table.tabulate(partition, by_class), epsilon, self._noise)),
+                    float(1 / epsilon), receipt, partition, classes,
+                )
+                for partition, epsilon in zip(partitions, epsilons, strict=True)
+            )  # fmt: skip
+
+    def count_sparse(
+        self, grid: Grid, budget: Budget, *, threshold: int | None = None, spurious: float = 1.0
+    ) -> Release[SparseCounts]:
+        """The noisy counts above a threshold, over a grid with any number of cells.
+
+        The same release as `count` with every count up to the threshold blanked, drawn without visiting the empty
+        cells. The default threshold lets through `spurious` empty cells on average.
+        """
+        epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
+        check_partition(grid, self.schema, dense=False)
+        if type(grid) is not Grid or not spurious > 0:
+            raise BadInput("a sparse count needs a Grid, and spurious above zero")
+        level = threshold_for(cells, epsilon, spurious) if threshold is None else int(threshold)
+        if level < 0 or cells * survival(epsilon, level) > SPARSE_LIMIT:
+            raise BadInput(
+                f"a threshold of {level} would let through about {cells * survival(epsilon, max(level, 0)):.3g} of {cells:.3g} "
+                f"empty cells: use a higher one (at least {threshold_for(cells, epsilon, SPARSE_LIMIT)})"
+            )
+        receipt = self._charge("count_sparse", f"{grid.describe()} above {level}", budget)
+        with _quiet():
+            codes, counts = self._table.occupied(grid)
+            kept = sparse_threshold(codes, counts, cells, level, epsilon, self._noise)
+        value = SparseCounts(frozen(kept[0], codes.dtype), frozen(kept[1]), len(self.schema.classes), level)
+        return Release(value, float(1 / epsilon), receipt, grid, self.schema.classes)
+
+    def choose(self, candidates: Sequence[Question], score: Score, budget: Budget) -> Release[Question]:
+        """One of the candidates, most likely one with a high score: the winner alone, no score, no runner-up.
+
+        Permute-and-flip with exponent epsilon / (high - low) per unit, which costs epsilon by the range lemma.
+        """
+        if not candidates:
+            raise BadInput("there is nothing to choose from")
+        check_score(score)
+        for candidate in candidates:
+            check_partition(candidate, self.schema)
+            check_cell(score, candidate, self.schema)
+        epsilon = self._per_row(budget)
+        receipt = self._charge("choose", f"one of {len(candidates)} by {type(score).__name__}", budget)
+        with _quiet():
+            scores = np.array([score(self._table.tabulate(candidate)) for candidate in candidates], np.int64)
+            winner = permute_and_flip(scores, epsilon / (score.high - score.low), self._noise)
+        scale = float((score.high - score.low) / (epsilon * score.unit))
+        return Release(candidates[winner], scale, receipt)
+
+    def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> Sieve:
+        """A sieve: `sieve.ask(partition)` says whether the score is above the threshold, until it has said yes `hits`
+        times.
+
+        The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
+        """
+        check_score(score)
+        if hits < 1:
+            raise BadInput("a sieve needs at least one hit")
+        level = -(-exact(threshold, "the threshold") * score.unit // 1)
+        rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
+        if min(rates) < SMALLEST_EPSILON:
+            raise BadInput("the budget is too small for this sieve: use a larger one or fewer hits")
+        self._charge("above", f"{type(score).__name__} against {threshold}, {hits} hits", budget)
+        return Sieve(lambda partition: self._score(partition, score), int(level), rates, hits, self._noise)
+
+    def _score(self, partition: Partition, score: Score) -> int:
+        check_partition(partition, self.schema)
+        check_cell(score, partition, self.schema)
+        with _quiet():
+            return score(self._table.tabulate(partition))
+
+    def quantile(
+        self,
+        of: str | Scorer,
+        q: float | str | Fraction,
+        budget: Budget,
+        *,
+        grid: Sequence[float] | None = None,
+        label: int = -1,
+    ) -> Release[float]:
+        """A cut point near the q-quantile of a numeric column or of a scorer's values, one of a public grid.
+
+        Permute-and-flip on -|b L - a n|, q = a/b, L the rows below the cut, n all rows. A row moves b L - a n by b -
+        a or by -a, on either side of it; L grows along the grid, so the changes of |.| spread by at most 2 max(a, b -
+        a) over the grid. For a column the grid is its bin edges, and rows with a missing value are left out.
+        """
+        share = exact(q, "q").limit_denominator(10**6)
+        if not 0 < share < 1:
+            raise BadInput("q must lie between 0 and 1")
+        partition, cuts = self._ordered(of, grid, label)
+        epsilon = self._per_row(budget)
+        receipt = self._charge("quantile", f"{share} of {partition.describe()}", budget)
+        with _quiet():
+            counts = [int(n) for n in self._table.tabulate(partition, by_class=False).ravel()[: len(cuts) + 1]]
+            a, b, rows, below = share.numerator, share.denominator, sum(counts), np.cumsum(counts[:-1])
+            scores = np.array([-abs(b * int(n) - a * rows) for n in below], np.int64)
+            winner = permute_and_flip(scores, epsilon / (2 * max(a, b - a)), self._noise)
+        return Release(float(cuts[winner]), None, receipt)
+
+    def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Partition, Sequence[float]]:
+        """A partition into intervals, lowest first, and the cuts between them."""
+        if isinstance(of, str):
+            column = self.schema.get(of)
+            if not isinstance(column, Numeric) or grid is not None:
+                raise BadInput("a column's quantile needs a numeric column, whose bin edges are the grid")
+            groups = tuple(range(column.size))
+            partition: Partition = Grid((Axis(of, groups, column.names),))
+            cuts: Sequence[float] = column.cuts[1:-1]
+        else:
+            partition, cuts = Binned(of, tuple(grid or ()), label), tuple(grid or ())
+        check_partition(partition, self.schema)
+        if len(cuts) == 0:
+            raise BadInput("a quantile needs a grid of at least one cut point")
+        return partition, cuts
+
+    def split(self, partition: Partition) -> "tuple[Source, ...]":
+        """One source for every cell, occupied or not. Together they cost what the dearest of them costs.
+
+        A row lies in one part, by a rule that depends on that row and on public values; the others' answers do not
+        change with it.
+        """
+        check_partition(partition, self.schema)
+        if partition.size > MOST_PARTS:
+            raise BadInput("the partition has too many cells to split by: use a coarser one")
+        group = self._account.split(question=partition.describe(), parts=partition.size)
+        with _quiet():
+            return self._parts(group, self._table.split(partition))
+
+    def split_at_random(self, *weights: int) -> "tuple[Source, ...]":
+        """Disjoint sources in these proportions: every row is drawn by itself, once, and stays where it is."""
+        if not weights or not all(isinstance(w, (int, np.integer)) and w > 0 for w in weights) or sum(weights) >= 2**63:
+            raise BadInput("weights must be whole numbers above zero, such as 4, 1")
+        group = self._account.split(question=f"at random {' : '.join(map(str, weights))}", parts=len(weights))
+        with _quiet():
+            return self._parts(group, self._table.split_at_random([int(w) for w in weights], self._noise))
+
+    def _parts(self, group: str, tables: list[Table]) -> "tuple[Source, ...]":
+        accounts = (self._account.part(group, i) for i in range(len(tables)))
+        return tuple(Source(t, self.schema, a, self._noise) for t, a in zip(tables, accounts, strict=True))
+
+    def _per_row(self, budget: Budget) -> Fraction:
+        """What a row may cost: the budget protects a person, who has at most `rows_per_person` rows (group
+        privacy)."""
+        epsilon = Budget(budget).epsilon / self.schema.rows_per_person
+        if epsilon < SMALLEST_EPSILON:
+            raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
+        return epsilon
+
+    def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
+        protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
+        return self._account.charge(
+            Budget(budget),
+            verb=verb,
+            question=question,
+            noise=self._noise.name,
+            private=self._noise.private,
+            protects=protects,
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("private rows cannot be copied or pickled: open the source again where you need it")
+
+    def __repr__(self) -> str:
+        return f"<private rows of {self.schema.name!r}>"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No warning tells about a row."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

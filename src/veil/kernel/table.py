@@ -1,0 +1,131 @@
+"""Table: encoded rows, and exact counts of them. It never leaves the kernel."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ..encoding import category_codes, columns_of, in_blocks
+from ..questions import Grid, Partition
+from ..schema import Schema
+from .noise import Integers, Noise
+
+BLOCK = 1 << 16  # rows at a time: temporaries stay in the cache, and memory near that of the codes
+
+
+class Table:
+    """Codes by column, the class of each row, and which rows belong (None: all of them)."""
+
+    def __init__(
+        self, columns: Mapping[str, npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int, rows: Any = None
+    ) -> None:
+        self._columns, self._labels, self._rows = columns, labels, rows
+        self.classes = classes
+
+    def __len__(self) -> int:
+        return len(self._labels if self._rows is None else self._rows)
+
+    def _blocks(self, partition: Partition, block: int = BLOCK) -> Iterator[tuple[Any, Any]]:
+        """The cells and labels of the rows, a block at a time."""
+        for start in range(0, len(self), block):
+            rows: Any = slice(start, start + block)
+            rows = rows if self._rows is None else self._rows[rows]
+            labels = self._labels[rows]
+            codes = {name: self._columns[name][rows] for name in partition.columns}
+            yield partition.cells(codes or {"": labels}), labels
+
+    def tabulate(self, partition: Partition, by_class: bool = True) -> Integers:
+        """Exact counts, cells x classes (x 1 without classes)."""
+        classes = self.classes if by_class else 1
+        size = partition.size * classes
+        counts = np.zeros(size, np.int64)
+        for cells, labels in self._blocks(partition, max(BLOCK, size)):
+            if classes > 1:
+                cells = np.multiply(cells, classes, dtype=np.intp, casting="unsafe")
+                cells += labels
+            counts += np.bincount(cells, minlength=size)
+        return counts.reshape(partition.size, classes)
+
+    def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
+        """The distinct cells that hold rows, sorted (cell * classes + class), and their counts; for any number of
+        cells."""
+        pieces = _pieces(grid)
+        keys = np.empty((len(self), len(pieces) + 1), np.int64)
+        for column, piece in enumerate(pieces):
+            keys[:, column] = np.concatenate([cells for cells, _ in self._blocks(piece)] or [[]])
+        keys[:, -1] = np.concatenate([labels for _, labels in self._blocks(Grid())] or [[]])
+        distinct, counts = np.unique(keys, axis=0, return_counts=True)
+        codes = np.zeros(len(distinct), object if grid.size * self.classes >= 2**62 else np.int64)
+        for column, size in enumerate([*(piece.size for piece in pieces), self.classes]):
+            codes = codes * size + distinct[:, column].astype(codes.dtype)
+        return codes, counts.astype(np.int64)
+
+    def split(self, partition: Partition) -> "list[Table]":
+        """One table for every cell, occupied or not."""
+        cells = np.concatenate([cells.astype(np.int64) for cells, _ in self._blocks(partition)] or [[]])
+        return self._parts(cells, partition.size)
+
+    def split_at_random(self, weights: list[int], noise: Noise) -> "list[Table]":
+        """One table for each weight; every row is drawn by itself, once."""
+        drawn = noise.below(sum(weights), len(self))
+        return self._parts(np.searchsorted(np.cumsum(weights), drawn, side="right"), len(weights))
+
+    def _parts(self, cells: npt.NDArray[Any], size: int) -> "list[Table]":
+        order = np.argsort(cells, kind="stable")
+        ends = np.searchsorted(cells[order], np.arange(size), side="right")
+        rows = order if self._rows is None else self._rows[order]
+        return [Table(self._columns, self._labels, self.classes, part) for part in np.split(rows, ends[:-1])]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("private rows cannot be copied or pickled")
+
+    def __repr__(self) -> str:
+        return "<private rows>"
+
+
+def _pieces(grid: Grid) -> list[Grid]:
+    """The grid as a product of grids of fewer than 2^62 cells each."""
+    pieces = [Grid()]
+    for axis in grid.axes:
+        one = Grid((axis,))
+        if pieces[-1].size * one.size < 2**62:
+            pieces[-1] &= one
+        else:
+            pieces.append(one)
+    return pieces
+
+
+def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
+    """Rows as codes. Left out, each by itself: rows whose label is no class, rows without a person, a person's
+    surplus rows."""
+    columns = schema.encode(rows)
+    first = next(iter(columns.values()), None)
+    length = len(next(iter(columns_of(rows, [schema.column[0].name]).values()))) if first is None else len(first)
+    labels = columns[schema.label] if schema.label else np.zeros(length, np.uint8)
+    keep = labels < len(schema.classes)
+    if schema.person:
+        keep &= _keep_per_person(columns_of(rows, [schema.person])[schema.person], schema.rows_per_person, noise)
+    return Table(columns, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))
+
+
+def _keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.bool_]:
+    """At most `most` rows of each person, those with the smallest of random keys drawn once; none without a person.
+
+    Which rows of a person stay depends on that person's rows alone, so adding a person adds at most `most` rows.
+    """
+    number_of: dict[str, int] = _Numbering()
+    numbers = in_blocks(people, lambda block: category_codes(block, number_of, -1), np.int64)
+    order = np.lexsort((noise.words(len(numbers)), numbers))
+    ranked = numbers[order]
+    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked, side="left")
+    keep = np.empty(len(ranked), np.bool_)
+    keep[order] = (rank < most) & (ranked >= 0)
+    return keep
+
+
+class _Numbering(dict[str, int]):
+    """Numbers texts in the order they are first asked for."""
+
+    def get(self, text: str, default: Any = None) -> int:
+        return self.setdefault(text.strip(), len(self))

@@ -1,0 +1,74 @@
+"""How rows fit their schema: a view for the data's owner, exact and therefore NOT private. Nothing else in Veil uses
+it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .encoding import columns_of, in_blocks, numbers
+from .schema import MISSING, Categorical, Numeric, Schema, Text
+
+BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How the values of one column fit: how many are as declared, clipped to the bounds, and unknown or missing."""
+
+    column: str
+    kind: str
+    declared: int
+    clipped: int
+    missing: int
+
+
+def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
+    """The fit of every encoded column, in the schema's order."""
+    for column in schema.column:
+        if not isinstance(column, Text):
+            values = columns_of(rows, [column.name])[column.name]
+            yield _numeric(column, values) if isinstance(column, Numeric) else _categorical(column, values)
+
+
+def _categorical(column: Categorical, values: Any) -> Fit:
+    own = column.model_copy(update={"missing": None})  # a code apart shows what the declared one would hide
+    missing = int((Categorical(**own.model_dump()).encode(values) == len(column.values)).sum())
+    return Fit(column.name, column.kind, len(values) - missing, 0, missing)
+
+
+def _numeric(column: Numeric, values: Any) -> Fit:
+    x = in_blocks(values, numbers, np.float64)
+    missing, clipped = int(np.isnan(x).sum()), int(((x < column.bounds[0]) | (x > column.bounds[1])).sum())
+    return Fit(column.name, column.kind, len(values) - missing - clipped, clipped, missing)
+
+
+def draft(name: str, types: dict[str, str]) -> str:
+    """A schema to be completed, from the names of the columns and, where known, their declared types."""
+    lines = [
+        "# A draft made from the names of the columns alone. Complete it from public knowledge (a code book, the",
+        "# questionnaire, common sense), never from the values in the rows: what a schema says is not protected.",
+        f"# Values outside it are no error: numbers are clipped, all else counts as {MISSING}.",
+        f"name = {_quote(name)}",
+        'label = "?"  # the categorical column to predict; delete the line if there is none',
+    ]
+    for column, kind in types.items():
+        lines += ["", "[[column]]", f"name = {_quote(column)}", *_draft_kind(kind)]
+    return "\n".join(lines) + "\n"
+
+
+def _draft_kind(kind: str) -> list[str]:
+    if kind.startswith(("int", "uint")):
+        return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value", "integer = true"]
+    if kind.startswith(("float", "double", "half", "decimal")):
+        return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value"]
+    if kind == "bool":
+        return ['kind = "categorical"', 'values = ["False", "True"]']
+    if kind:
+        return ['kind = "categorical"', 'values = []  # fill in: all possible values; or kind = "text" for free text']
+    return ['kind = "?"  # fill in: "numeric" and bounds = [low, high]; "categorical" and values = [...]; or "text"']
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

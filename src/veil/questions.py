@@ -1,0 +1,301 @@
+"""Questions that may be asked of a table: partitions of its rows, and scorers built from released values.
+
+A partition puts every row in exactly one cell, by a rule that depends on the row alone. Scorers work in whole numbers
+of 2^-20 for the same reason: the last bit of a floating-point sum over columns can depend on how many other rows
+there are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import BadInput
+from .schema import Categorical, Numeric, Schema
+
+UNIT = 1 << 20  # scores of rows are whole numbers of 1 / UNIT
+Codes = Mapping[str, npt.NDArray[Any]]
+Integers = npt.NDArray[np.int64]
+
+
+class Partition(Protocol):
+    """Puts every row in exactly one of `size` cells."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def cells(self, codes: Codes) -> npt.NDArray[Any]: ...
+
+    def describe(self) -> str: ...
+
+
+class Scorer(Protocol):
+    """Gives every row a whole number for each class."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def classes(self) -> int: ...
+
+    def scores(self, codes: Codes) -> Integers: ...
+
+    def describe(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column, its codes gathered into groups: `groups[code]` is the group, `names[group]` its name."""
+
+    column: str
+    groups: tuple[int, ...]
+    names: tuple[str, ...] = field(compare=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def table(self) -> npt.NDArray[Any] | None:
+        """The group of each code; None where every code is its own group."""
+        if self.groups == tuple(range(len(self.groups))):
+            return None
+        return np.array(self.groups, np.min_scalar_type(self.size - 1))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Combinations of bins, categories or groups of them, one axis a column; no axis at all is the whole table."""
+
+    axes: tuple[Axis, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) < len(self.axes):
+            raise BadInput("a grid can hold a column only once")
+
+    def __and__(self, other: "Grid") -> "Grid":
+        return Grid(self.axes + other.axes)
+
+    @property
+    def size(self) -> int:
+        return prod(axis.size for axis in self.axes)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(axis.column for axis in self.axes)
+
+    def cells(self, codes: Codes) -> npt.NDArray[Any]:
+        """Mixed-radix numbers, the last axis fastest, in the narrowest type that holds them (at most 2^63 cells)."""
+        cells: npt.NDArray[Any] = np.zeros(_rows(codes), np.uint8)
+        size = 1
+        for axis in self.axes:
+            size *= axis.size
+            part = codes[axis.column] if axis.table is None else axis.table[codes[axis.column]]
+            if size == axis.size:
+                cells = part
+            else:
+                wide = np.min_scalar_type(size - 1)
+                cells = np.multiply(cells, wide.type(axis.size), dtype=wide)
+                np.add(cells, part, out=cells, casting="unsafe")
+        return cells
+
+    def names(self, cell: int) -> tuple[str, ...]:
+        """The name of a cell on every axis."""
+        names = []
+        for axis in reversed(self.axes):
+            cell, group = divmod(int(cell), axis.size)
+            names.append(axis.names[group])
+        return tuple(reversed(names))
+
+    def describe(self) -> str:
+        return " x ".join(f"{axis.column}[{axis.size}]" for axis in self.axes) or "all rows"
+
+
+WHOLE = Grid()
+
+
+def axis(column: Categorical | Numeric, level: int = -1) -> Grid:
+    """The grid of one column at a level of its hierarchy, from 0 (one group) to -1 (every code its own)."""
+    groups = column.levels[level]
+    names: list[list[str]] = [[] for _ in range(max(groups) + 1)]
+    for code, group in enumerate(groups):
+        names[group].append(column.names[code])
+    return Grid((Axis(column.name, groups, tuple(_join(group) for group in names)),))
+
+
+def grid(schema: Schema, *columns: str) -> Grid:
+    """The finest grid over these columns."""
+    return Grid(sum((axis(_encoded(schema, name)).axes for name in columns), ()))
+
+
+def _encoded(schema: Schema, name: str) -> Categorical | Numeric:
+    column = schema.get(name)
+    if not isinstance(column, (Categorical, Numeric)):
+        raise BadInput(f"column {name!r} is free text: no grid can hold it")
+    return column
+
+
+def _join(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The leaves of a tree: `cut` sends a row to a branch, and the branch to one of its leaves."""
+
+    cut: Partition
+    branches: tuple[Partition, ...]
+
+    def __post_init__(self) -> None:
+        if self.cut.size != len(self.branches):
+            raise BadInput("a tree needs one branch for every cell of its cut")
+
+    @property
+    def size(self) -> int:
+        return sum(branch.size for branch in self.branches)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        parts = (self.cut, *self.branches)
+        return tuple(dict.fromkeys(name for part in parts for name in part.columns))
+
+    def cells(self, codes: Codes) -> Integers:
+        taken = self.cut.cells(codes)
+        leaves, offset = np.empty(len(taken), np.int64), 0
+        for number, branch in enumerate(self.branches):
+            rows = np.flatnonzero(taken == number)
+            leaves[rows] = offset + branch.cells({name: codes[name][rows] for name in branch.columns} or {"": rows})
+            offset += branch.size
+        return leaves
+
+    def describe(self) -> str:
+        return f"tree of {self.size} leaves on {', '.join(self.columns)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Intervals of a class's score: cell j holds the scores from `edges[j-1]` up to, not including, `edges[j]`."""
+
+    scorer: Scorer
+    edges: Sequence[float]
+    label: int = -1
+
+    @cached_property
+    def cuts(self) -> Integers:
+        cuts = fixed_point(self.edges)
+        if cuts.ndim != 1 or np.any(np.diff(cuts) <= 0):
+            raise BadInput("edges must increase, by at least 1e-6")
+        return cuts
+
+    @property
+    def size(self) -> int:
+        return len(self.cuts) + 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.scorer.columns
+
+    def cells(self, codes: Codes) -> Integers:
+        return np.searchsorted(self.cuts, self.scorer.scores(codes)[:, self.label], side="right")
+
+    def describe(self) -> str:
+        return f"{self.size} intervals of the score of {self.scorer.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """The predicted class: the one with the highest score, the first of them on a tie."""
+
+    scorer: Scorer
+
+    @property
+    def size(self) -> int:
+        return self.scorer.classes
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.scorer.columns
+
+    def cells(self, codes: Codes) -> Integers:
+        winners: Integers = self.scorer.scores(codes).argmax(axis=1)
+        return winners
+
+    def describe(self) -> str:
+        return f"class predicted by {self.scorer.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class CellScores:
+    """A score for every cell of a partition and class."""
+
+    partition: Partition
+    values: npt.ArrayLike
+
+    @cached_property
+    def table(self) -> Integers:
+        table = fixed_point(self.values)
+        if table.ndim != 2 or len(table) != self.partition.size:
+            raise BadInput("cell scores need one row for each cell and one column for each class")
+        return table
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.partition.columns
+
+    @property
+    def classes(self) -> int:
+        return int(self.table.shape[1])
+
+    def scores(self, codes: Codes) -> Integers:
+        return np.take(self.table, self.partition.cells(codes), axis=0)
+
+    def describe(self) -> str:
+        return f"cells of {self.partition.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """A sum of weights, one table of (code, class) for each column, and a constant for each class."""
+
+    weights: Mapping[str, npt.ArrayLike]
+    constant: npt.ArrayLike
+
+    @cached_property
+    def tables(self) -> dict[str, Integers]:
+        return {name: fixed_point(table) for name, table in self.weights.items()}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.weights)
+
+    @property
+    def classes(self) -> int:
+        return len(np.atleast_1d(np.asarray(self.constant)))
+
+    def scores(self, codes: Codes) -> Integers:
+        scores = np.tile(fixed_point(np.atleast_1d(self.constant)), (_rows(codes), 1))
+        for name, table in self.tables.items():
+            scores += table[codes[name]]
+        return scores
+
+    def describe(self) -> str:
+        return f"weights on {', '.join(self.columns) or 'nothing'}"
+
+
+def fixed_point(values: npt.ArrayLike | Iterable[float]) -> Integers:
+    """Numbers as whole multiples of 1 / UNIT, clipped so that sums over columns cannot overflow."""
+    array = np.asarray(values, np.float64)
+    if np.isnan(array).any():
+        raise BadInput("a score is not a number")
+    return np.floor(np.clip(array, -(2.0**30), 2.0**30) * UNIT + 0.5).astype(np.int64)
+
+
+def _rows(codes: Codes) -> int:
+    return len(next(iter(codes.values())))
