@@ -5,7 +5,10 @@ numbers without a decimal point (1 and 1.0 are both "1"), other numbers as Pytho
 number is read from numeric types, booleans and text. Whatever cannot be read is missing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -20,6 +23,7 @@ PLAIN = (
     *(pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary),
     *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_dictionary),
 )
+LARGEST = int(np.finfo(np.float64).max)
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 
@@ -28,20 +32,30 @@ def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(rows, np.ndarray):
         rows = _array_columns(rows, names)
     elif not isinstance(rows, Mapping):
-        try:
-            frame = nw.from_native(rows)
-            rows = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        except (TypeError, ValueError):
-            raise BadInput(
-                "rows must be a data frame (pandas, Polars, PyArrow), a NumPy array or a dict of columns"
-            ) from None
+        rows = _frame(rows)
     present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
     if absent := [name for name in names if name not in present]:
         raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: rename it, or change the schema")
-    return {name: _column(rows[name]) for name in names}
+    return {name: _column(rows[name], name) for name in names}
+
+
+def _frame(rows: Any) -> nw.DataFrame[Any]:
+    try:
+        frame = nw.from_native(rows)
+    except TypeError:
+        raise BadInput(
+            "rows must be a data frame (pandas, Polars, PyArrow), a NumPy array or a dict of columns"
+        ) from None
+    except Exception:
+        raise BadInput("the data frame cannot be used: check that no two columns have the same name") from None
+    try:
+        return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    except Exception:  # an engine quotes values in its complaints
+        raise BadInput("the lazy data frame cannot be computed: collect it first to see why") from None
 
 
 def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, Any]:
+    rows = rows if isinstance(rows, np.ma.MaskedArray) else np.asarray(rows)
     if rows.dtype.names:
         return {name: rows[name] for name in rows.dtype.names}
     if rows.ndim != 2 or rows.shape[1] != len(names):
@@ -49,21 +63,34 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
     return {name: rows[:, i] for i, name in enumerate(names)}
 
 
-def _column(values: Any) -> Any:
+def _column(values: Any, name: str) -> Any:
     """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
-    if isinstance(values, (nw.Series, np.ndarray)):
+    values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
+    values = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)
+    if isinstance(values, nw.Series) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
-    objects = np.empty(len(values), object)
-    objects[:] = list(values)
-    return objects
+    if isinstance(values, (str, bytes, Mapping, np.ndarray)) or not isinstance(values, Collection):
+        raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
+    return np.fromiter(values, object, len(values))
 
 
 def in_blocks(column: Any, encode: Callable[[Any], npt.NDArray[Any]], dtype: npt.DTypeLike) -> Codes:
-    """The codes of a column, a block of rows at a time."""
+    """The codes of a column, a block of rows at a time; no warning tells about a row."""
     codes = np.empty(len(column), dtype)
-    for start in range(0, len(column), BLOCK):
-        codes[start : start + BLOCK] = encode(column[start : start + BLOCK])
+    with quiet():
+        for start in range(0, len(column), BLOCK):
+            codes[start : start + BLOCK] = encode(column[start : start + BLOCK])
     return codes
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warning, from NumPy or anyone."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.NDArray[Any]:
@@ -75,10 +102,10 @@ def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.
 
 def numbers(block: Any) -> npt.NDArray[np.float64]:
     """Each value as a double, NaN where it is not a number."""
-    dtype = block.dtype
-    if isinstance(block, nw.Series) and (dtype.is_numeric() and not dtype.is_decimal()):
-        return np.asarray(block.cast(nw.Float64).to_numpy(), np.float64)
-    if isinstance(block, np.ndarray) and dtype.kind in "iuf":
+    if isinstance(block, nw.Series) and block.dtype.is_numeric() and not block.dtype.is_decimal():
+        with suppress(Exception):  # a type that NumPy does not have
+            block = np.asarray(block.to_numpy())  # no cast: Arrow's refuses integers that a double cannot hold
+    if isinstance(block, np.ndarray) and block.dtype.kind in "iuf":
         return block.astype(np.float64)
     values, index = _distinct(block)
     return np.take(np.array([*map(_number, values), np.nan], np.float64), index)
@@ -89,53 +116,97 @@ def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     try:
         array = _arrow(block)
     except Exception:  # a conversion that fails for one row must not fail for all
-        values = block.to_list() if isinstance(block, nw.Series) else list(block)
+        values = list(_objects(block))
+        return values, np.arange(len(values))
+    if not any(is_kind(array.type) for is_kind in PLAIN):
+        values = _python(array)
         return values, np.arange(len(values))
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    words = array.dictionary
-    if pa.types.is_string(words.type) or pa.types.is_large_string(words.type) or words.type == pa.string_view():
-        words = words.cast(pa.large_binary())  # bytes: text that is not UTF-8 must not raise
-    return words.to_pylist(), array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return _python(array.dictionary), array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
 
 
 def _arrow(block: Any) -> Any:
-    """An Arrow array of the block, if its own type is plain; objects only if all are strings."""
+    """An Arrow array of the block, if its type has one; of objects only if all are strings."""
     if isinstance(block, nw.Series):
-        native, plain = block.to_native(), block.dtype != nw.Object
-        block = block.to_arrow() if plain else np.asarray(native, object)
+        block = _objects(block) if _holds_objects(block) else block.to_arrow()
     if isinstance(block, np.ndarray):
-        block = pa.array(block, pa.string() if block.dtype.kind == "O" else None, from_pandas=True)
-    if isinstance(block, pa.ChunkedArray):
-        block = block.combine_chunks()
-    if not any(is_kind(block.type) for is_kind in PLAIN):
-        raise TypeError
-    return block
+        objects = block.dtype.kind == "O"
+        if objects and not set(map(type, block)) <= {str, float, type(None)}:  # float: NaN, all else is refused
+            raise TypeError
+        block = pa.array(block, pa.string() if objects else None, from_pandas=True)
+    return block.combine_chunks() if isinstance(block, pa.ChunkedArray) else block
+
+
+def _holds_objects(block: nw.Series[Any]) -> bool:
+    """Whether the values are Python's own; Arrow would turn the periods and intervals of pandas into numbers."""
+    native = block.to_native()
+    return not isinstance(native, pa.ChunkedArray) and (
+        block.dtype in (nw.Object, nw.Unknown) or str(native.dtype) == "object"
+    )
+
+
+def _objects(block: Any) -> npt.NDArray[Any]:
+    """The values of a block as they are."""
+    values = block.to_list() if isinstance(block, nw.Series) else block
+    return np.fromiter(values, object, len(values))
+
+
+def _python(array: Any) -> list[Any]:
+    """The values of an Arrow array, as they are if Python has no value for one (a date of the year 20,000)."""
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view():
+        array = array.cast(pa.binary_view() if kind == pa.string_view() else pa.large_binary())  # may not be UTF-8
+    try:
+        return list(array.to_pylist())
+    except Exception:
+        return list(array)
 
 
 def _text(value: Any) -> str | None:
     """A value as its category is written, None if it has no such form."""
     try:
+        value = _plain(value)
         if isinstance(value, str):
-            return value
-        if isinstance(value, bytes):
-            return value.decode("utf-8", "replace")
+            return str.__str__(value)  # of a subclass, the text alone
         if value is None or bool(value != value):
             return None
         if isinstance(value, (bool, np.bool_)):
             return str(bool(value))
-        if isinstance(value, (float, np.floating)):
-            return str(int(value)) if value == int(value) else repr(float(value))
-        return str(value)
+        if isinstance(value, (float, np.floating, Decimal)):
+            return _number_text(value if isinstance(value, Decimal) else float(value))
+        return str.__str__(str(value))
     except Exception:
         return None
 
 
+def _number_text(value: Any) -> str | None:
+    if not abs(value) < 10**400:  # infinite, or a decimal that may have a million digits
+        return None
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
 def _number(value: Any) -> float:
     try:
-        return float(value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
+        value = _plain(value)
+        if isinstance(value, int):
+            return float(min(max(value, -LARGEST), LARGEST))
+        return np.nan if isinstance(value, (complex, np.complexfloating)) else float(value)
     except Exception:
         return np.nan
+
+
+def _plain(value: Any) -> Any:
+    """Bytes as text, and what is inside an Arrow scalar or a NumPy time."""
+    if type(value) in (str, float, int):
+        return value
+    if type(value) is bytes:
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode("utf-8", "replace")
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        value = pa.scalar(value)
+    return _plain(value.as_py()) if isinstance(value, pa.Scalar) else value
 
 
 def _lookup(text: str | None, code_of: Mapping[str, int], missing: int) -> int:

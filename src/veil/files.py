@@ -1,6 +1,8 @@
 """Rows from files: CSV, gzipped CSV and Parquet. No value is interpreted, and no message repeats one."""
 
+import csv
 import gzip
+import io
 import os
 from pathlib import Path
 from typing import Any
@@ -11,27 +13,36 @@ import pyarrow.parquet
 
 from .errors import BadInput
 
+BLOCK = 1 << 20  # bytes at a time
+MOST = 2**31 - 1  # bytes that PyArrow takes in one block
+
 
 def read_rows(path: str | os.PathLike[str]) -> pa.Table:
     """The rows of a file as an Arrow table. Everything in a CSV is text, so "NA" or "?" can be a category.
 
     A line with too few or too many fields is left out, whatever the other lines are.
     """
+    names = list(column_types(path))
     try:
-        return pyarrow.parquet.read_table(path) if _is_parquet(path) else _read_csv(path)
-    except (OSError, pa.ArrowException, EOFError):
-        raise _unreadable(path) from None  # readers quote values in their complaints
+        table = pyarrow.parquet.read_table(path) if _is_parquet(path) else _read_csv(path, names)
+    except Exception:  # readers quote values in their complaints
+        table = None
+    if table is None or table.column_names != names:
+        raise _unreadable(path)
+    return table
 
 
 def column_types(path: str | os.PathLike[str]) -> dict[str, str]:
     """The names of the columns, and for Parquet their declared types; no row is read."""
     try:
-        if _is_parquet(path):
-            schema = pyarrow.parquet.read_schema(path)
-            return {name: str(kind) for name, kind in zip(schema.names, schema.types, strict=True)}
-        return dict.fromkeys(_header(path), "")
-    except (OSError, pa.ArrowException, EOFError, StopIteration):
-        raise _unreadable(path) from None
+        types = _declared(path) if _is_parquet(path) else [(name, "") for name in _header(path)]
+    except Exception:
+        types = []
+    if not types:
+        raise _unreadable(path)
+    if len(dict(types)) < len(types):
+        raise BadInput(f"{path} has two columns of the same name: rename one")
+    return dict(types)
 
 
 def _is_parquet(path: str | os.PathLike[str]) -> bool:
@@ -42,22 +53,34 @@ def _unreadable(path: str | os.PathLike[str]) -> BadInput:
     return BadInput(f"{path} cannot be read: check the path, and that it is a CSV, a gzipped CSV or a Parquet file")
 
 
+def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
+    schema = pyarrow.parquet.ParquetDataset(path).schema
+    return [(name, str(kind)) for name, kind in zip(schema.names, schema.types, strict=True)]
+
+
 def _open(path: str | os.PathLike[str]) -> Any:
     return gzip.open(path, "rb") if Path(path).suffix.lower() == ".gz" else open(path, "rb")
 
 
 def _header(path: str | os.PathLike[str]) -> list[str]:
+    """The names in the first line that is not empty."""
     with _open(path) as stream:
-        line = next(iter(stream))
-    names = pyarrow.csv.read_csv(pa.py_buffer(line)).column_names
-    if len(set(names)) < len(names):
-        raise BadInput(f"{path} has two columns of the same name: rename one")
-    return list(names)
+        text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+        names = next(filter(None, csv.reader(text)))
+    for name in names:
+        name.encode()  # raises if it is not UTF-8
+    return names
 
 
-def _read_csv(path: str | os.PathLike[str]) -> pa.Table:
-    names = _header(path)
+def _read_csv(path: str | os.PathLike[str], names: list[str]) -> pa.Table:
+    """All rows; at once if that fails by blocks, as it does for a cell that is longer than one."""
     options = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False)
     parse = pyarrow.csv.ParseOptions(invalid_row_handler=lambda row: "skip", newlines_in_values=True)
-    with _open(path) as stream:
-        return pyarrow.csv.read_csv(stream, parse_options=parse, convert_options=options)
+    try:
+        with _open(path) as stream:
+            return pyarrow.csv.read_csv(stream, pyarrow.csv.ReadOptions(block_size=BLOCK), parse, options)
+    except pa.ArrowInvalid:
+        with _open(path) as stream:
+            text = stream.read() + b"\n"  # the end of a header without rows
+        whole = pyarrow.csv.ReadOptions(block_size=min(len(text), MOST))
+        return pyarrow.csv.read_csv(pa.py_buffer(text), whole, parse, options)

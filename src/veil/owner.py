@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .encoding import columns_of, in_blocks, numbers
-from .schema import MISSING, Categorical, Numeric, Schema, Text
+from .encoding import category_codes, columns_of, in_blocks, numbers
+from .schema import MISSING, Categorical, Numeric, Schema, Text, toml_text
 
 BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
 
@@ -33,8 +33,8 @@ def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
 
 
 def _categorical(column: Categorical, values: Any) -> Fit:
-    own = column.model_copy(update={"missing": None})  # a code apart shows what the declared one would hide
-    missing = int((Categorical(**own.model_dump()).encode(values) == len(column.values)).sum())
+    declared = dict.fromkeys(column.values, 0)  # the column's own codes may hide which values are missing
+    missing = int(in_blocks(values, lambda block: category_codes(block, declared, 1), np.uint8).sum())
     return Fit(column.name, column.kind, len(values) - missing, 0, missing)
 
 
@@ -50,11 +50,11 @@ def draft(name: str, types: dict[str, str]) -> str:
         "# A draft made from the names of the columns alone. Complete it from public knowledge (a code book, the",
         "# questionnaire, common sense), never from the values in the rows: what a schema says is not protected.",
         f"# Values outside it are no error: numbers are clipped, all else counts as {MISSING}.",
-        f"name = {_quote(name)}",
+        f"name = {toml_text(name)}",
         'label = "?"  # the categorical column to predict; delete the line if there is none',
     ]
     for column, kind in types.items():
-        lines += ["", "[[column]]", f"name = {_quote(column)}", *_draft_kind(kind)]
+        lines += ["", "[[column]]", f"name = {toml_text(column)}", *_draft_kind(kind)]
     return "\n".join(lines) + "\n"
 
 
@@ -68,7 +68,3 @@ def _draft_kind(kind: str) -> list[str]:
     if kind:
         return ['kind = "categorical"', 'values = []  # fill in: all possible values; or kind = "text" for free text']
     return ['kind = "?"  # fill in: "numeric" and bounds = [low, high]; "categorical" and values = [...]; or "text"']
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -69,6 +69,10 @@ class Axis:
             return None
         return np.array(self.groups, np.min_scalar_type(self.size - 1))
 
+    def pick(self, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The group of each row."""
+        return codes if self.table is None else np.take(self.table, codes)
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -93,18 +97,9 @@ class Grid:
 
     def cells(self, codes: Codes) -> npt.NDArray[Any]:
         """Mixed-radix numbers, the last axis fastest, in the narrowest type that holds them (at most 2^63 cells)."""
-        cells: npt.NDArray[Any] = np.zeros(_rows(codes), np.uint8)
-        size = 1
-        for axis in self.axes:
-            size *= axis.size
-            part = codes[axis.column] if axis.table is None else axis.table[codes[axis.column]]
-            if size == axis.size:
-                cells = part
-            else:
-                wide = np.min_scalar_type(size - 1)
-                cells = np.multiply(cells, wide.type(axis.size), dtype=wide)
-                np.add(cells, part, out=cells, casting="unsafe")
-        return cells
+        if not self.axes:
+            return np.zeros(_rows(codes), np.uint8)
+        return join([(axis.pick(codes[axis.column]), axis.size) for axis in self.axes])[0]
 
     def names(self, cell: int) -> tuple[str, ...]:
         """The name of a cell on every axis."""
@@ -116,6 +111,19 @@ class Grid:
 
     def describe(self) -> str:
         return " x ".join(f"{axis.column}[{axis.size}]" for axis in self.axes) or "all rows"
+
+
+def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> tuple[npt.NDArray[Any], int]:
+    """Mixed-radix numbers of several parts, and how many there are; by halves, so that most steps are on narrow types."""
+    if len(parts) == 1:
+        return parts[0]
+    (left, left_size), (right, right_size) = join(parts[: len(parts) // 2]), join(parts[len(parts) // 2 :])
+    size = left_size * right_size
+    narrow = np.min_scalar_type(size)
+    cells = left.astype(narrow)
+    cells *= narrow.type(right_size)
+    np.add(cells, right, out=cells, casting="unsafe")
+    return cells, size
 
 
 WHOLE = Grid()

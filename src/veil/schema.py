@@ -10,12 +10,21 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from .display import html_table, number
 from .encoding import Codes, category_codes, columns_of, in_blocks, numbers, text_of
@@ -23,16 +32,43 @@ from .errors import BadInput
 
 DEFAULT_BINS = 16
 MISSING = "(missing)"
-Groups = Mapping[str, "Groups | tuple[Word, ...]"]
+KINDS = 'needs a kind: "categorical", "numeric" or "text"'
+COMPLAINTS = {  # in our words, where those of the validation library speak of Python
+    "extra_forbidden": "is not a known key",
+    "missing": "is required",
+    "too_short": "must not be empty",
+    "too_long": "is too long",
+    "string_too_short": "must not be empty",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_attributes_type": "must be a table",
+    "union_tag_not_found": KINDS,
+    "union_tag_invalid": KINDS,
+}
 Word = Annotated[str, BeforeValidator(text_of)]
 
 
 class _Declared(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise BadInput(self._place(fields) + _first_complaint(error, fields)) from None
+
+    @classmethod
+    def _place(cls, fields: Mapping[str, Any]) -> str:
+        """How a complaint starts."""
+        return ""
+
 
 class _Column(_Declared):
     name: str = Field(min_length=1)
+
+    @classmethod
+    def _place(cls, fields: Mapping[str, Any]) -> str:
+        return f"column {fields.get('name', '?')!r}: "
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -62,6 +98,11 @@ class Categorical(_Column):
     groups: dict[str, Any] | None = None
     missing: Word | None = None
 
+    @field_validator("groups")
+    @classmethod
+    def _groups_hold_text(cls, groups: dict[str, Any] | None) -> Any:
+        return groups and _as_text(groups)
+
     @model_validator(mode="after")
     def _check(self) -> "Categorical":
         if len(set(self.values)) < len(self.values):
@@ -70,6 +111,8 @@ class Categorical(_Column):
             raise ValueError("too many values")
         if self.missing is not None and self.missing not in self.values:
             raise ValueError("missing must be one of the values")
+        if self.missing is None and MISSING in self.values:
+            raise ValueError(f"the value {MISSING!r} must also be declared as missing")
         leaves = [leaf for leaf, _ in _leaves(self.groups or {})]
         if len(set(leaves)) < len(leaves) or not set(leaves) <= set(self.values):
             raise ValueError("groups must hold declared values, each at most once")
@@ -84,7 +127,8 @@ class Categorical(_Column):
         """Group of each code: all together, then the taxonomy from its top down, then every code by itself."""
         paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
         depth = max(map(len, paths.values()), default=0)
-        keys = [[(*paths.get(name, ()), name)[:level] for name in self.names] for level in range(depth + 1)]
+        steps = [(*paths.get(name, ()), (name,)) for name in self.names]  # (name,): a value, not a group of that name
+        keys = [[step[:level] for step in steps] for level in range(depth + 1)]
         finest = tuple(range(self.size))
         return tuple(dict.fromkeys([*(_ranks(level) for level in keys), finest]))
 
@@ -107,14 +151,15 @@ class Numeric(_Column):
     integer: bool = False
     bins: int | None = Field(None, ge=1, le=2**16 - 2)
     scale: Literal["linear", "log"] = "linear"
-    edges: tuple[float, ...] | None = None
+    edges: tuple[float, ...] | None = Field(None, min_length=1)
     missing: float | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _edges_are_bounds(cls, fields: Any) -> Any:
-        if isinstance(fields, dict) and "bounds" not in fields and len(fields.get("edges") or ()) > 1:
-            return {**fields, "bounds": (fields["edges"][0], fields["edges"][-1])}
+        edges = fields.get("edges") if isinstance(fields, dict) else None
+        if isinstance(edges, (list, tuple)) and len(edges) > 1 and "bounds" not in fields:
+            return {**fields, "bounds": (edges[0], edges[-1])}
         return fields
 
     @model_validator(mode="after")
@@ -130,6 +175,8 @@ class Numeric(_Column):
             raise ValueError("give either edges, or bins and a scale")
         if self.edges is not None and (self.edges[0], self.edges[-1]) != self.bounds:
             raise ValueError("the first and last edges must be the bounds")
+        if self.integer and not all(edge.is_integer() for edge in (low, high, *(self.edges or ()))):
+            raise ValueError("an integer column needs whole bounds and edges")
         if not np.all(np.diff(self.cuts) > 0):
             raise ValueError("edges must increase; these bins overlap or are empty")
         if self.missing is not None and not low <= self.missing <= high:
@@ -138,7 +185,7 @@ class Numeric(_Column):
 
     @cached_property
     def cuts(self) -> tuple[float, ...]:
-        """The edges of the bins, outermost ones included."""
+        """The edges of the bins, outermost ones included; whole ones for integers, so that no bin is empty."""
         low, high = self.bounds
         if self.edges is not None:
             return self.edges
@@ -147,30 +194,34 @@ class Numeric(_Column):
         if self.integer and high - low < bins:
             return tuple(float(edge) for edge in np.arange(low, top + 1))
         steps = np.geomspace(low, top, bins + 1) if self.scale == "log" else np.linspace(low, top, bins + 1)
-        return (low, *map(float, steps[1:-1]), top)
+        inner = dict.fromkeys(np.ceil(steps[1:-1]).clip(max=high)) if self.integer else steps[1:-1]
+        return (low, *map(float, inner), top)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        names = [self._name(i, i + 1) for i in range(len(self.cuts) - 1)]
+        names = self._whole_names() if self.integer else self._names()
         return tuple(names if self.missing is not None else [*names, MISSING])
 
-    def _name(self, start: int, stop: int) -> str:
-        low, high, last = self.cuts[start], self.cuts[stop], stop == len(self.cuts) - 1
-        if self.integer:
-            first, final = (
-                int(np.ceil(low)),
-                int(min(np.ceil(high) - (self.edges is None or not last), self.bounds[1])),
-            )
-            return str(first) if first == final else f"{first} to {final}"
-        return f"{number(low)} to {number(high)}"
+    def _names(self) -> list[str]:
+        """Each bin by its edges, with as many digits as tell them apart."""
+        texts = [number(cut) for cut in self.cuts]
+        digits = 3
+        while len(set(texts)) < len(texts):
+            digits += 1
+            texts = [f"{cut:,.{digits}g}" for cut in self.cuts]
+        return [f"{low} to {high}" for low, high in pairwise(texts)]
+
+    def _whole_names(self) -> list[str]:
+        """Each bin by the first and the last integer in it."""
+        lows = [int(cut) for cut in self.cuts]
+        highs = [*(low - 1 for low in lows[1:-1]), int(self.bounds[1])]
+        return [str(low) if low == high else f"{low} to {high}" for low, high in zip(lows[:-1], highs, strict=True)]
 
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:
         """Dyadic intervals: level j cuts the bins into 2^j runs, until every bin stands alone."""
         bins = len(self.cuts) - 1
-        own = (
-            () if self.missing is not None else (MISSING,)
-        )  # a code apart is a group apart, but for the coarsest level
+        own = () if self.missing is not None else (MISSING,)  # a code apart is a group apart below the coarsest level
         halvings = [[*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)]
         return tuple(dict.fromkeys([(0,) * self.size, *map(_ranks, halvings)]))
 
@@ -206,7 +257,7 @@ class Schema(_Declared):
 
     name: str = Field(min_length=1)
     label: str | None = None
-    person: str | None = None
+    person: str | None = Field(None, min_length=1)
     rows_per_person: int = Field(1, ge=1)
     rows: int | None = Field(None, ge=0)
     source: str | None = None
@@ -215,29 +266,25 @@ class Schema(_Declared):
     @model_validator(mode="after")
     def _check(self) -> "Schema":
         names = [column.name for column in self.column]
-        if len(set(names)) < len(names):
-            raise ValueError("two columns have the same name")
+        if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+            raise ValueError(f"two columns have the name {twice[0]!r}")
         if self.label is not None and not isinstance(self.get(self.label), Categorical):
-            raise ValueError("label must name a categorical column")
+            raise ValueError(f"label must name a categorical column, and {self.label!r} is not one")
         if self.rows_per_person > 1 and self.person is None:
             raise ValueError("rows_per_person needs person, the name of the identifier column")
         if self.person in names:
-            raise ValueError("the person column is an identifier: leave it out of the columns")
+            raise ValueError(f"the person column {self.person!r} is an identifier: leave it out of the columns")
         return self
-
-    def __init__(self, **fields: Any) -> None:
-        try:
-            super().__init__(**fields)
-        except ValidationError as error:
-            raise BadInput(_first_complaint(error, fields)) from None
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Schema":
         """The schema in a TOML file."""
         try:
-            return cls.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except (OSError, ValueError):
             raise BadInput(f"{path} cannot be read: check the path, and that it is a UTF-8 text file") from None
+        try:
+            return cls.loads(text)
         except BadInput as problem:
             raise BadInput(f"{path}: {problem}") from None
 
@@ -246,22 +293,24 @@ class Schema(_Declared):
         """The schema in TOML text."""
         try:
             return cls(**tomllib.loads(text))
+        except BadInput:
+            raise
         except tomllib.TOMLDecodeError as error:
             raise BadInput(f"not valid TOML: {error}") from None
-        except (RecursionError, TypeError):
+        except (RecursionError, TypeError, ValueError):  # nested too deep, a key `self`, a number of 5,000 digits
             raise BadInput("not a schema: see `veil schema new --help` for what one looks like") from None
 
-    def to_toml(self) -> str:
+    def totoml_text(self) -> str:
         """TOML text that `loads` turns back into this schema."""
         head = self.model_dump(exclude={"column"}, exclude_none=True, exclude_defaults=True)
-        lines = [f"{key} = {_toml(value)}" for key, value in head.items()]
+        lines = [f"{key} = {toml_text(value)}" for key, value in head.items()]
         for column in self.column:
             fields = {
                 "name": column.name,
                 "kind": column.kind,
                 **column.model_dump(exclude_none=True, exclude_defaults=True),
             }
-            lines += ["", "[[column]]", *(f"{key} = {_toml(value)}" for key, value in fields.items())]
+            lines += ["", "[[column]]", *(f"{key} = {toml_text(value)}" for key, value in fields.items())]
         return "\n".join(lines) + "\n"
 
     def get(self, name: str) -> AnyColumn:
@@ -286,8 +335,9 @@ class Schema(_Declared):
         """The codes of every column by name, each row's by itself; without the label if it is not wanted."""
         wanted = [c for c in self.column if not isinstance(c, Text) and (label or c.name != self.label)]
         columns = columns_of(rows, [column.name for column in wanted])
-        if len({len(values) for values in columns.values()}) > 1:
-            raise BadInput("the columns have different lengths")
+        for first, name in pairwise(columns):
+            if len(columns[first]) != len(columns[name]):
+                raise BadInput(f"columns {first!r} and {name!r} have different lengths")
         return {column.name: column.encode(columns[column.name]) for column in wanted}
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:
@@ -311,11 +361,17 @@ def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tupl
     if isinstance(groups, Mapping):
         for name, inside in groups.items():
             yield from _leaves(inside, (*path, str(name)))
-    elif isinstance(groups, (list, tuple)):
-        for value in groups:
-            yield text_of(value), path
     else:
-        raise ValueError("groups must be lists of values, or groups of groups")
+        yield from ((value, path) for value in groups)
+
+
+def _as_text(groups: Any) -> Any:
+    """A taxonomy with every value as the text it is compared by."""
+    if isinstance(groups, Mapping):
+        return {str(name): _as_text(inside) for name, inside in groups.items()}
+    if isinstance(groups, (list, tuple)):
+        return tuple(text_of(value) for value in groups)
+    raise ValueError("groups must be lists of values, or groups of groups")
 
 
 def _ranks(keys: list[Any]) -> tuple[int, ...]:
@@ -325,23 +381,27 @@ def _ranks(keys: list[Any]) -> tuple[int, ...]:
 
 
 def _first_complaint(error: ValidationError, fields: Mapping[str, Any]) -> str:
-    first = error.errors(include_url=False, include_context=False)[0]
-    place = [str(step) for step in first["loc"]]
-    if len(place) > 1 and place[0] == "column" and place[1].isdigit():
-        column = fields["column"][int(place[1])]
-        name = column.get("name", place[1]) if isinstance(column, Mapping) else place[1]
-        place = [
-            f"column {name!r}",
-            *(step for step in place[2:] if step not in ("categorical", "numeric", "text")),
-        ]
-    return ": ".join([*place, first["msg"].removeprefix("Value error, ")])
+    """One sentence about one mistake: an unknown key if there is one, since it explains a missing one."""
+    found = error.errors(include_url=False, include_context=False)
+    first = next((problem for problem in found if problem["type"] == "extra_forbidden"), found[0])
+    kind, place = first["type"], first["loc"]
+    if kind == "value_error":
+        return first["msg"].removeprefix("Value error, ")
+    said = COMPLAINTS.get(kind, first["msg"].removeprefix("Input "))
+    if place[0] == "column" and len(place) > 1:
+        column = fields["column"][place[1]]
+        name = column.get("name") if isinstance(column, Mapping) else None
+        return f"a column {said}" if name is None else f"column {name!r} {said}"
+    inside = kind == "missing" and len(place) > 1  # an item of a list, not a key
+    return f"{place[0]} {'is too short' if inside else said}"
 
 
-def _toml(value: Any) -> str:
+def toml_text(value: Any) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml(str(key))} = {_toml(inside)}" for key, inside in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_text(str(key))} = {toml_text(inside)}" for key, inside in value.items()) + " }"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml_text, value)) + "]"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -30,6 +30,7 @@ def audit(
     else:
         show_table("Audit: lower bounds on the epsilon that is really lost", header, rows)
     wrong = [finding.name for finding in findings if not finding.as_expected]
-    console.print("All as expected." if not wrong else f"NOT as expected: {', '.join(wrong)}")
+    if not as_json:
+        console.print("All as expected." if not wrong else f"NOT as expected: {', '.join(wrong)}", markup=False)
     if wrong:
         raise typer.Exit(1)

@@ -15,7 +15,7 @@ from .output import console, show_table
 def demo(
     epsilon: Annotated[str, typer.Option(help="What the count may cost, at most 1.")] = "0.5",
     seed: Annotated[
-        int | None, typer.Option(help="Repeatable noise, for tests: the answer is then not private.")
+        int | None, typer.Option(min=0, help="Repeatable noise, for tests: the answer is then NOT private.")
     ] = None,
 ) -> None:
     """Count a real survey under a budget: how happy is the marriage, and was there an affair?"""
@@ -30,11 +30,15 @@ def demo(
         (name, no, yes, _share(yes, no + yes, release.error()))
         for name, (no, yes) in zip(names, release.value, strict=True)
     ]
-    show_table("Marriage rated 1 (very poor) to 5 (very good), by affair", ["rating", "no", "yes", "affairs"], table)
+    title = "Marriage rated 1 (very poor) to 5 (very good), by affair"
+    show_table(title if seed is None else f"{title}: NOT private", ["rating", "no", "yes", "affairs"], table)
     scale, error, cost = number(release.scale or 0), release.error(), amount(release.receipt.epsilon)
     console.print(f"Every count has noise of scale {scale}: 95 % of them are within {error} of the truth.")
-    console.print(f"No one's answers change the odds of anything printed here by more than a factor of e^{cost}.\n")
-    console.print(str(ledger))
+    if seed is None:
+        console.print(f"No one's answers change the odds of anything printed here by more than a factor of e^{cost}.\n")
+    else:
+        console.print("The noise was seeded, so whoever knows the seed can remove it: NOT private.\n", style="bold red")
+    console.print(str(ledger), markup=False)
 
 
 def _share(part: int, whole: int, error: int) -> str:

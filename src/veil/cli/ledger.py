@@ -14,7 +14,12 @@ from ..errors import BadInput
 from ..kernel.ledger import Ledger
 from .output import Json, console, print_json, show_table, write_text
 
-app = typer.Typer(help="Make, read and check the account of a data set.", no_args_is_help=True)
+app = typer.Typer(
+    help="Make, read and check the account of a data set.",
+    epilog="Example: veil ledger show survey.ledger",
+    no_args_is_help=True,
+)
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")]
 
 
@@ -86,7 +91,7 @@ def _csv(receipts: list[dict[str, Any]]) -> str:
     writer = csv.DictWriter(stream, names, lineterminator="\n")
     writer.writeheader()
     for receipt in receipts:  # a spreadsheet must not take a name for a formula
-        writer.writerow({k: f"'{v}" if isinstance(v, str) and v[:1] in "=+-@" else v for k, v in receipt.items()})
+        writer.writerow({k: f"'{v}" if str(v).startswith(FORMULA) else v for k, v in receipt.items()})
     return stream.getvalue()
 
 
@@ -98,7 +103,7 @@ def read_witnesses(path: Path) -> list[dict[str, Any]]:
                 found = json.loads(model.read("receipts.json"))
         else:
             found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, KeyError, ValueError, RecursionError, zipfile.BadZipFile):
+    except Exception:  # a zip can be broken in many ways
         raise BadInput(f"{path} holds no receipts: give a receipt or an export in JSON, or a model file") from None
     found = found.get("receipts", [found]) if isinstance(found, dict) else found
     if not isinstance(found, list) or not found or not all(isinstance(witness, dict) for witness in found):

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,13 @@ def print_json(value: Any) -> None:
 
 def write_text(path: Path, text: str, force: bool = False) -> None:
     """Write a new file, whole or not at all; an existing one only if asked to."""
-    if path.exists() and not force:
-        raise BadInput(f"{path} exists already: choose another path or add --force")
-    draft = path.with_name(f".{path.name}.draft")
+    draft = path.parent / f".{path.name}.draft"
     try:
+        if path.exists() and not force:
+            raise BadInput(f"{path} exists already: choose another path or add --force")
         draft.write_text(text, encoding="utf-8")
         os.replace(draft, path)
     except OSError:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise BadInput(f"{path} cannot be written: check the folder, its permissions and the disk") from None

@@ -10,7 +10,11 @@ from ..owner import BANNER, draft, fit_of
 from ..schema import Schema
 from .output import Json, console, print_json, show_table, write_text
 
-app = typer.Typer(help="Write and check the public description of a table.", no_args_is_help=True)
+app = typer.Typer(
+    help="Write and check the public description of a table.",
+    epilog="Example: veil schema check survey.toml",
+    no_args_is_help=True,
+)
 
 
 @app.command(epilog="Example: veil schema new survey.csv --out survey.toml")

@@ -1,8 +1,9 @@
 """Integer arithmetic that decides a comparison exactly, whatever the precision it takes."""
 
 from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 Bounds = Callable[[int], tuple[int, int]]
 
@@ -10,12 +11,16 @@ Bounds = Callable[[int], tuple[int, int]]
 class Uniform:
     """A uniform number U in (0, 1), known to as many bits as its comparisons have needed so far.
 
-    U lies in [top, top + 1) / 2^bits. More bits are appended to the same draw, never drawn afresh: throwing an
-    undecided draw away would change its law.
+    U lies in [top, top + 1) / 2^bits. More bits are appended to the same draw, never drawn afresh: throwing
+    an undecided draw away would change its law.
     """
 
     def __init__(self, word: int, more: Callable[[], int]) -> None:
         self.top, self.bits, self._more = word, 64, more
+
+    def refine(self) -> None:
+        """Know U to 64 more bits."""
+        self.top, self.bits = self.top << 64 | self._more(), self.bits + 64
 
     def below(self, bounds: Bounds) -> bool:
         """Whether U < x, where `bounds(bits)` gives integers around 2^bits x."""
@@ -25,15 +30,15 @@ class Uniform:
                 return True
             if self.top >= high:
                 return False
-            self.top, self.bits = self.top << 64 | self._more(), self.bits + 64
+            self.refine()
 
 
 def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     """Integers low <= 2^bits exp(-x) <= high that differ by at most two; x >= 0.
 
-    exp(-x) = exp(-y)^(2^r) with y = x / 2^r < 2^-8. The Taylor series of exp(-y) is summed in units of 2^-work with every
-    term rounded down for one bound and up for the other, then squared r times with the same care. Squaring doubles a
-    relative error, so r squarings cost r bits; `work` keeps 2r + 16 bits in hand.
+    exp(-x) = exp(-y)^(2^r) with y = x / 2^r < 2^-8. The Taylor series of exp(-y) is summed in units of 2^-work
+    with every term rounded down for one bound and up for the other, then squared r times with the same care.
+    Squaring doubles a relative error, so r squarings cost r bits; `work` keeps 2r + 16 bits in hand.
     """
     if x == 0:
         return 1 << bits, 1 << bits
@@ -54,7 +59,7 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _empty_bounds(epsilon: Fraction, threshold: int, bits: int) -> tuple[int, int]:
-    """Integers around 2^bits (1 - p), p = a^(threshold+1) / (1 + a), a = exp(-epsilon): an empty cell stays out."""
+    """Integers around 2^bits (1 - p): an empty cell stays out; p = a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
     one = 1 << bits
     above_low, above_high = exp_bounds(epsilon * (threshold + 1), bits)
     alpha_low, alpha_high = exp_bounds(epsilon, bits)
@@ -64,10 +69,11 @@ def _empty_bounds(epsilon: Fraction, threshold: int, bits: int) -> tuple[int, in
 
 
 def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
-    """Integers around 2^bits (1 - p)^gap: the chance that `gap` empty cells in a row stay out."""
-    # (1-p)^gap loses up to bit_length(gap) bits, and p itself must be seen however small it is
-    tiny = int(epsilon * (threshold + 1) * 3 / 2)
-    work = bits + 2 * gap.bit_length() + 16 + tiny
+    """Integers around 2^bits (1 - p)^gap that differ by at most two: `gap` empty cells in a row stay out.
+
+    The power multiplies the error of its base by `gap`, so bit_length(gap) bits are lost and twice as many kept.
+    """
+    work = bits + 2 * gap.bit_length() + 16
     base_low, base_high = _empty_bounds(epsilon, threshold, work)
     low = high = 1 << work
     for digit in bin(gap)[2:]:
@@ -77,11 +83,32 @@ def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[
     return low >> work - bits, -(-high >> work - bits)
 
 
-def count_below(uniform: Uniform, power: Callable[[int, int], tuple[int, int]], guess: int = 1) -> int:
-    """The number of k >= 1 with U < x^k, where `power(k, bits)` bounds 2^bits x^k: gallop from a guess, then bisect."""
+def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | None) -> int:
+    """Roughly log U / log(1 - p), to the unit unless it is above `limit`: only where to start looking.
+
+    -log(U) / p is off by less than -log(U). A gap of d digits depends on as many digits of U: draw them first.
+    """
+    rate = epsilon * (threshold + 1)
+    digits = 20 + (int(rate / 2) if limit is None else min(int(rate / 2), limit.bit_length() // 3))
+    while uniform.bits < 4 * digits:
+        uniform.refine()
+    with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        exponential = -(Decimal(uniform.top + 1) / (1 << uniform.bits)).ln()
+        alpha = (Decimal(-epsilon.numerator) / epsilon.denominator).exp()
+        guess = exponential * (1 + alpha) * (Decimal(rate.numerator) / rate.denominator).exp()
+        return int(guess) if limit is None or guess < limit else limit
+
+
+def count_below(
+    uniform: Uniform, power: Callable[[int, int], tuple[int, int]], guess: int = 1, limit: int | None = None
+) -> int:
+    """The number of k >= 1 with U < x^k, or `limit` if that is smaller: gallop from a guess, then bisect.
+
+    `power(k, bits)` bounds 2^bits x^k.
+    """
 
     def below(k: int) -> bool:
-        return k <= 0 or uniform.below(lambda bits: power(k, bits))
+        return k <= 0 or (limit is None or k <= limit) and uniform.below(partial(power, k))
 
     low, step = max(guess, 0), 1
     while not below(low):

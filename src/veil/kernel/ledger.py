@@ -1,39 +1,50 @@
 """Budget, Ledger, Receipt: what may be spent, what was spent, and on what.
 
-A ledger is charged *before* an answer is computed, in a transaction that is on the disk when it returns; nothing is ever
-refunded. Amounts are exact fractions. Entries form a hash chain.
+A ledger is charged *before* an answer is computed, in a transaction that is on the disk when it returns; nothing is
+ever refunded. Amounts are exact fractions. Entries form a hash chain.
 """
 
 import hashlib
 import json
 import os
+import re
 import secrets
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from ..display import amount, html_table
 from ..errors import BadInput, BudgetRefused, LedgerProblem
-from .store import Store, create_file
+from .store import INSERT, Store, create_file
 
 FORMAT = 1
 VERSION = version("veil")
 ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
+HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
+PATH = re.compile(r"/|(/[0-9]+\.[0-9]+)+")
 Entry = tuple[int, dict[str, Any], str]
 
 
 def exact(value: Any, what: str) -> Fraction:
     """A number as the exact fraction its owner wrote: 0.1 is one tenth, not the double next to it."""
     try:
-        return Fraction(value) if isinstance(value, (str, Fraction, Decimal)) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        raise BadInput(f"{what} must be a finite number such as 0.5 or '1/3'") from None
+        if not HUGE.search(text := str(value)) and _fits(number := Fraction(text)):
+            return number
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise BadInput(f"{what} must be a finite number such as 0.5 or '1/3'")
+
+
+def _fits(number: Fraction) -> bool:
+    return max(number.numerator, number.denominator).bit_length() <= 12_000  # Python writes out at most 4,300 digits
 
 
 @dataclass(frozen=True, order=True)
@@ -57,11 +68,14 @@ class Budget:
         weights = [exact(share, "a share") for share in shares]
         if not weights or min(weights) <= 0:
             raise BadInput("shares must be greater than zero")
-        return tuple(Budget(self.epsilon * weight / sum(weights)) for weight in weights)
+        unit = self.epsilon / sum(weights)
+        return tuple(Budget(unit * weight) for weight in weights)
 
     def each(self, count: int) -> "tuple[Budget, ...]":
         """`count` equal parts."""
-        return self.split(*[1] * count)
+        if not isinstance(count, Integral) or count < 1:
+            raise BadInput("the number of parts must be a whole number, at least one")
+        return self.split(*[1] * int(count))
 
     def __repr__(self) -> str:
         return f"Budget('{amount(self.epsilon)}')"
@@ -83,6 +97,7 @@ class Receipt:
     private: bool
     version: str
     time: str
+    protects: str = "one row"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; epsilon as an exact fraction in text."""
@@ -95,6 +110,7 @@ class Receipt:
             ("asked", f"{self.verb} {self.question}"),
             ("of", self.data),
             ("cost", cost),
+            ("protects", self.protects),
             ("private", mark),
         ]
         rows += [
@@ -114,56 +130,42 @@ class Receipt:
 class Ledger:
     """The limit of one data set, what is spent of it, and the receipts.
 
-    `Ledger(1, "survey")` lives in memory, for one process. `Ledger.create(path, 1, "survey")` and `Ledger.open(path)` keep it in
-    a file that any number of processes may charge at once.
+    `Ledger(1, "survey")` lives in memory, for one process. `Ledger.create(path, 1, "survey")` and `Ledger.open(path)`
+    keep it in a file that any number of processes may charge at once.
     """
 
     def __init__(self, limit: "float | str | Fraction | Budget", name: str) -> None:
-        self._start(Store(None))
+        first = _first(Budget(limit), name)
+        self._store = Store(None)
         with self._store.write() as store:
-            store.execute("INSERT INTO entries VALUES (?, ?, ?)", _first(Budget(limit), name))
+            store.execute(INSERT, first)
         self._read_first()
 
-    def _start(self, store: Store) -> None:
-        self._store = store
-
     @classmethod
-    def create(
-        cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str
-    ) -> "Ledger":
+    def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
         """A new ledger file; an existing file is left alone and refused."""
-        row = ", ".join(
-            f"'{str(value).replace(chr(39), chr(39) * 2)}'" for value in _first(Budget(limit), name)
-        )
-        create_file(Path(path), f"INSERT INTO entries VALUES ({row});")
+        create_file(Path(path), _first(Budget(limit), name))
         return cls.open(path)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, patience: float = 30) -> "Ledger":
         """The ledger in this file, checked from its first entry to its last; waits `patience` seconds for a lock."""
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
         self = cls.__new__(cls)
-        self._start(Store(Path(path), patience))
+        self._store = Store(Path(path), patience)
         self.verify()
         return self
 
-    def _read_first(self) -> dict[str, Any]:
+    def _read_first(self) -> None:
         with self._store.read() as store:
             row = store.execute("SELECT number, body, hash FROM entries ORDER BY number LIMIT 1").fetchone()
         first = _parse(row, "") if row else {}
         if row is None or first.get("kind") != "create" or row[0] != 1:
             raise LedgerProblem("the ledger has lost its first entry: restore it from a backup")
         if first.get("format") != FORMAT:
-            raise LedgerProblem(
-                "this ledger was made by a newer version of Veil: upgrade with `pip install -U veil`"
-            )
-        self.id, self.name, self.limit = (
-            str(first.get("id")),
-            str(first.get("name")),
-            _amount(first.get("limit")),
-        )
-        return first
+            raise LedgerProblem("this ledger was made by a newer version of Veil: upgrade with `pip install -U veil`")
+        self.id, self.name, self._limit = str(first.get("id")), str(first.get("name")), _amount(first.get("limit"))
 
     @property
     def path(self) -> Path | None:
@@ -171,10 +173,15 @@ class Ledger:
         return self._store.path
 
     @property
+    def limit(self) -> Fraction:
+        """What may be spent in all; set once, when the ledger is made."""
+        return self._limit
+
+    @property
     def spent(self) -> Fraction:
         """What the answers so far cost together."""
         with self._store.read() as store:
-            return _spent(store, ROOT)
+            return _Kept(store)[ROOT]
 
     @property
     def left(self) -> Fraction:
@@ -198,57 +205,62 @@ class Ledger:
         before, entries = "", []
         for expected, row in enumerate(rows, 1):
             if row[0] != expected:
-                raise LedgerProblem(
-                    f"entry {expected} is missing: the ledger was edited; restore it from a backup"
-                )
+                raise LedgerProblem(f"entry {expected} is missing: the ledger was edited; restore it from a backup")
             entries.append((expected, _parse(row, before), before := str(row[2])))
         return entries, {str(path): _amount(spent) for path, spent in amounts}
 
     def verify(self, witnesses: Iterable[Mapping[str, Any]] = ()) -> int:
         """The number of entries, all of them sound; raises LedgerProblem at the first that is not.
 
-        The chain shows an edited, removed or reordered entry. A file cut short, restored from a backup or rewritten from scratch is a
-        sound chain too: only a witness (a receipt kept elsewhere) shows that.
+        The chain shows an edited, removed or reordered entry. A file cut short, restored from a backup or rewritten
+        from scratch is a sound chain too: only a witness (a receipt kept elsewhere) shows that.
         """
+        self._store.check()
         self._read_first()
         entries, kept = self._read()
-        amounts: dict[str, Fraction] = {}
-        for number, body, _ in entries:
+        amounts: dict[str, Fraction] = defaultdict(Fraction)
+        for _, body, _ in entries:
             if body.get("kind") == "charge":
-                _spend(amounts, str(body.get("account")), _amount(body.get("epsilon")), None, number)
+                _spend(amounts, str(body.get("account")), _amount(body.get("epsilon")))
         if kept != amounts:
             raise LedgerProblem(
-                "the totals do not follow from the entries: the ledger was edited; restore it"
+                "the totals do not follow from the entries: the ledger was edited; restore it from a backup"
             )
-        if amounts.get(ROOT, Fraction(0)) > self.limit:
+        if amounts[ROOT] > self.limit:
             raise LedgerProblem("the entries pass the limit: the ledger was edited; restore it from a backup")
         for witness in witnesses:
             self._check_witness(witness, entries)
         return len(entries)
 
     def _check_witness(self, witness: Mapping[str, Any], entries: list[Entry]) -> None:
+        if not isinstance(witness, Mapping):
+            raise BadInput("witnesses must be a list of receipts, each as receipt.to_dict() gives it")
         number = witness.get("number")
         if witness.get("ledger") != self.id:
             raise LedgerProblem("the receipt belongs to another ledger: check both paths")
         if not isinstance(number, int) or not 1 <= number <= len(entries):
             raise LedgerProblem(
-                f"entry {number} of the receipt is missing: the ledger was cut short or restored from an older copy"
+                f"entry {number} of the receipt is missing, the ledger was cut short or is old: restore the newest copy"
             )
         if entries[number - 1][2] != witness.get("hash"):
             raise LedgerProblem(
-                f"entry {number} is not the one the receipt was given for: the ledger was rewritten"
+                f"entry {number} is not the receipt's, the ledger was rewritten: restore the copy the receipt came from"
             )
 
     def _charge(self, path: str, epsilon: Fraction, body: dict[str, Any]) -> Receipt:
+        fixed = {"kind": "charge", "account": path, "epsilon": str(epsilon)}
         with self._store.write() as store:
-            _spend(_Kept(store), path, epsilon, self.limit)
-            return self._receipt(
-                *_append(store, {"kind": "charge", "account": path, "epsilon": str(epsilon), **body})
-            )
+            rise = _spend(kept := _Kept(store), path, epsilon)
+            if rise and (total := kept[ROOT]) > self.limit:
+                raise BudgetRefused(
+                    f"this would bring the total to epsilon {amount(total)}, over the limit of {amount(self.limit)}: "
+                    f"ask for less ({amount(self.limit - total + rise)} is left) or stop here; nothing was charged"
+                )
+            return self._receipt(*_append(store, {**body, **fixed}))
 
     def _split(self, path: str, body: dict[str, Any]) -> int:
         with self._store.write() as store:
-            return _append(store, {"kind": "split", "account": path, **body})[0]
+            return _append(store, {**body, "kind": "split", "account": path})[0]
 
     def _receipt(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
         try:
@@ -256,9 +268,7 @@ class Ledger:
                 **{name: body[name] for name in Receipt.__dataclass_fields__ if name in body},
                 "data": self.name,
             }
-            return Receipt(
-                **{**fields, "epsilon": _amount(body["epsilon"])}, ledger=self.id, number=number, hash=hash
-            )
+            return Receipt(**{**fields, "epsilon": _amount(body["epsilon"])}, ledger=self.id, number=number, hash=hash)
         except (TypeError, KeyError):
             raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup") from None
 
@@ -270,31 +280,31 @@ class Ledger:
 
     def __reduce__(self) -> Any:
         if self.path is None:
-            raise TypeError(
-                "a ledger in memory cannot be pickled: keep it in a file with Ledger.create(path, ...)"
-            )
+            raise TypeError("a ledger in memory cannot be pickled: keep it in a file with Ledger.create(path, ...)")
         return Ledger.open, (str(self.path),)
 
+    def _title(self) -> str:
+        spent = self.spent
+        return f"Ledger '{self.name}': {amount(spent)} of {amount(self.limit)} spent, {amount(self.limit - spent)} left"
+
     def __repr__(self) -> str:
-        spent, seeded = self.spent, sum(not receipt.private for receipt in self.receipts())
-        lines = [
-            f"Ledger '{self.name}': {amount(spent)} of {amount(self.limit)} spent, {amount(self.limit - spent)} left"
-        ]
-        lines += [f"  {amount(r.epsilon):>8}  {r.verb} {r.question}" for r in self.receipts()]
-        return "\n".join(lines + [f"  {seeded} answers have seeded noise: not private"] * (seeded > 0))
+        receipts = self.receipts()
+        lines = [self._title(), *(f"  {amount(r.epsilon):>8}  {r.verb} {r.question}" for r in receipts)]
+        seeded = sum(not receipt.private for receipt in receipts)
+        return "\n".join(lines + [f"  not private, seeded noise: {seeded} of {len(receipts)} answers"] * (seeded > 0))
 
     def _repr_html_(self) -> str:
         rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in self.receipts()]
-        title, _, _ = repr(self).partition("\n")
-        return html_table(title, ["entry", "epsilon", "verb", "question", "private", "time"], rows)
+        return html_table(self._title(), ["entry", "epsilon", "verb", "question", "private", "time"], rows)
 
 
 @dataclass(frozen=True)
 class Account:
     """Whom to charge: the whole table, or one of its disjoint parts.
 
-    A part asks its parent only for what raises the dearest of its siblings; why that is enough for any interleaving is in the kernel page.
-    The amounts live in the ledger, in the parent's transaction, so a fork or a second process cannot spend a part twice.
+    A part asks its parent only for what raises the dearest of its siblings; why that is enough for any interleaving
+    is in the kernel page. The amounts live in the ledger, in the parent's transaction, so a fork or a second process
+    cannot spend a part twice.
     """
 
     ledger: Ledger
@@ -313,50 +323,45 @@ class Account:
         return Account(self.ledger, f"{group}.{index}")
 
 
-class _Kept:
+class _Kept(dict[str, Fraction]):
     """The amounts of a ledger, read and written inside one transaction."""
 
     def __init__(self, store: sqlite3.Connection) -> None:
         self.store = store
 
-    def get(self, path: str, default: Fraction) -> Fraction:
-        return _spent(self.store, path)
+    def __missing__(self, path: str) -> Fraction:
+        row = self.store.execute("SELECT spent FROM accounts WHERE path = ?", (path,)).fetchone()
+        return _amount(row[0]) if row else Fraction(0)
 
     def __setitem__(self, path: str, spent: Fraction) -> None:
+        if not _fits(spent):
+            raise BadInput("the exact total would not fit in the ledger: use an epsilon of fewer digits")
         self.store.execute("INSERT OR REPLACE INTO accounts VALUES (?, ?)", (path, str(spent)))
+        super().__setitem__(path, spent)
 
 
-def _spend(
-    amounts: "_Kept | dict[str, Fraction]", path: str, cost: Fraction, limit: Fraction | None, number: int = 0
-) -> None:
-    """Add the cost to an account, and the rise of the dearest sibling to its parent; over the limit, refuse."""
-    spent = amounts.get(path, Fraction(0)) + cost
-    if path == ROOT:
-        if limit is not None and spent > limit:
-            raise BudgetRefused(
-                f"this would bring the total to epsilon {amount(spent)}, over the limit of {amount(limit)}: ask for less "
-                f"({amount(limit - spent + cost)} is left) or stop here; nothing was charged"
-            )
-    else:
-        group, parent = path.rpartition(".")[0], path.rpartition("/")[0] or ROOT
-        if not group.startswith("/"):
-            raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup")
-        if (rise := spent - amounts.get(group, Fraction(0))) > 0:
-            _spend(amounts, parent, rise, limit, number)
-            amounts[group] = spent
-    amounts[path] = spent
-
-
-def _spent(store: sqlite3.Connection, path: str) -> Fraction:
-    row = store.execute("SELECT spent FROM accounts WHERE path = ?", (path,)).fetchone()
-    return _amount(row[0]) if row else Fraction(0)
+def _spend(amounts: dict[str, Fraction], path: str, cost: Fraction) -> Fraction:
+    """Add the cost to an account, the rise of the dearest sibling to its parent, and so on; the rise of the total."""
+    if not PATH.fullmatch(path):
+        raise LedgerProblem(
+            f"there is no account {path[:40]!r}: charge the whole table, or a part of one of its splits"
+        )
+    while True:
+        spent = amounts[path] = amounts[path] + cost
+        if path == ROOT:
+            return cost
+        group, path = path.rpartition(".")[0], path.rpartition("/")[0] or ROOT
+        if (cost := spent - amounts[group]) <= 0:
+            return Fraction(0)
+        amounts[group] = spent
 
 
 def _amount(text: Any) -> Fraction:
     try:
-        value = Fraction(text) if isinstance(text, str) else Fraction(-1)
-    except (ValueError, ZeroDivisionError):
-        value = Fraction(-1)
+        numerator, _, denominator = text.partition("/")
+        value = Fraction(int(numerator), int(denominator or 1))
+    except (AttributeError, TypeError, ValueError, ZeroDivisionError):
+        value = Fraction(0)
     if value <= 0:
         raise LedgerProblem("an amount in the ledger is damaged: restore it from a backup")
     return value
@@ -367,7 +372,7 @@ def _digest(before: str, number: int, body: str) -> str:
 
 
 def _first(limit: Budget, name: str) -> tuple[int, str, str]:
-    if not name or not isinstance(name, str):
+    if not isinstance(name, str) or not name:
         raise BadInput("a ledger needs the name of its data set, the one in the schema")
     fields = {
         "kind": "create",
@@ -384,7 +389,7 @@ def _append(store: sqlite3.Connection, fields: dict[str, Any]) -> tuple[int, dic
     last, before = store.execute("SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1").fetchone()
     body = json.dumps(fields, sort_keys=True)
     entry = (last + 1, body, _digest(before, last + 1, body))
-    store.execute("INSERT INTO entries VALUES (?, ?, ?)", entry)
+    store.execute(INSERT, entry)
     return entry[0], fields, entry[2]
 
 
@@ -395,7 +400,5 @@ def _parse(row: tuple[Any, Any, Any], before: str) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or hash != _digest(before, number, body):
-        raise LedgerProblem(
-            f"entry {number} does not match its hash: the ledger was edited; restore it from a backup"
-        )
+        raise LedgerProblem(f"entry {number} does not match its hash: the ledger was edited; restore it from a backup")
     return fields

@@ -34,9 +34,10 @@ def permute_and_flip(scores: Integers, rate: Fraction, noise: Noise) -> int:
     return int(order[np.argmax(stops[order])])
 
 
-def survival(epsilon: Fraction, threshold: int) -> float:
-    """How likely the noise of an empty cell passes the threshold: a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
-    return exp(-float(epsilon * (threshold + 1))) / (1 + exp(-float(epsilon)))
+def survivors(cells: int, epsilon: Fraction, threshold: int) -> float:
+    """How many empty cells pass the threshold on average: cells a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
+    rate = float(epsilon)
+    return exp(min(log(max(cells, 1)) - rate * (threshold + 1) - log(1 + exp(-rate)), 700)) if cells else 0.0
 
 
 def threshold_for(cells: int, epsilon: Fraction, spurious: float) -> int:
@@ -68,11 +69,11 @@ def sparse_threshold(
 
 def _survivors(empty: int, threshold: int, epsilon: Fraction, noise: Noise) -> npt.NDArray[Any]:
     """The ranks, among this many empty cells, of those whose noise passes the threshold."""
-    expected = empty * survival(epsilon, threshold)
+    expected = survivors(empty, epsilon, threshold)
     block = int(min(expected + 3 * expected**0.5 + 2, 1 << 16))
     found, position = [np.zeros(0, object)], -1
     while position < empty:
-        jumps = np.cumsum(noise.gaps(epsilon, threshold, block) + 1).astype(object) + position
+        jumps = np.cumsum(noise.gaps(epsilon, threshold, block, empty) + 1).astype(object) + position
         found.append(jumps)
         position = int(jumps[-1])
     ranks = np.concatenate(found)

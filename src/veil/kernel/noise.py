@@ -1,9 +1,11 @@
 """Where randomness comes from, and exact samplers on top of it.
 
-Every sampler has exactly its law. It computes a candidate in double precision from 64 uniform bits, with a proven bound
-on the error; where the bound leaves two answers possible it refines the *same* draw with more bits and integers.
+Every sampler has exactly its law. It computes a candidate in double precision from 64 uniform bits, with a
+proven bound on the error; where the bound leaves two answers possible it refines the *same* draw with more bits
+and integers.
 """
 
+import math
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -15,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from .exact import Uniform, count_below, exp_bounds, gap_bounds
+from .exact import Uniform, count_below, exp_bounds, gap_bounds, gap_guess
 
 Integers = npt.NDArray[np.int64]
 SMALLEST_EPSILON = Fraction(1, 2**32)  # the float path is proven up to a scale of 2^32
@@ -36,7 +38,10 @@ class Noise(ABC):
         return Uniform(int(word), lambda: int(self.words(1)[0]))
 
     def below(self, bound: int, size: int) -> Integers:
-        """Independent uniform integers in [0, bound), bound <= 2^63: words above the last whole multiple are redrawn."""
+        """Independent uniform integers in [0, bound), bound <= 2^63.
+
+        Words above the last whole multiple of the bound are redrawn.
+        """
         limit = np.uint64(2**64 // bound * bound - 1)
         words = self.words(size)
         while (again := np.flatnonzero(words > limit)).size:
@@ -44,7 +49,7 @@ class Noise(ABC):
         return (words % np.uint64(bound)).astype(np.int64)
 
     def permutation(self, size: int) -> Integers:
-        """A uniform order: the ranks of distinct random keys. Two equal keys would favour one order: draw all again."""
+        """A uniform order: that of distinct random keys. Two equal keys would favour one order: draw all again."""
         while True:
             keys = self.words(size)
             order = np.argsort(keys)
@@ -54,30 +59,32 @@ class Noise(ABC):
     def geometric(self, epsilon: Fraction, size: int) -> Integers:
         """Independent G >= 0 with P(G >= k) = exp(-k epsilon): the integer part of -log(U) / epsilon.
 
-        For U in [K, K+1) / 2^64 the float candidate X misses -log(U)/epsilon by at most scale (2^-53 + 1/K) + X (d + 2^-52), d
-        the relative error of the log; the margin below covers any log right to 2^-41.
+        For U in [K, K+1) / 2^64 the float candidate X misses -log(U)/epsilon by at most
+        scale (2^-53 + 1/K) + X (d + 2^-52), d the relative error of the log; the margin covers any log right to 2^-41.
         """
         scale = float(1 / epsilon)
-        return self._floor(
-            partial(_exponential, scale=scale), lambda k, bits: exp_bounds(k * epsilon, bits), size
-        )
+        return self._floor(partial(_exponential, scale=scale), lambda k, bits: exp_bounds(k * epsilon, bits), size)
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
         return self.geometric(epsilon, size) - self.geometric(epsilon, size)
 
-    def gaps(self, epsilon: Fraction, threshold: int, size: int) -> npt.NDArray[Any]:
-        """Independent numbers of empty cells that stay out before one whose noise passes the threshold.
+    def gaps(self, epsilon: Fraction, threshold: int, size: int, limit: int | None = None) -> npt.NDArray[Any]:
+        """Independent numbers of empty cells that stay out before one whose noise passes the threshold >= -1.
 
-        With p = P(discrete Laplace > threshold), P(gap >= g) = (1-p)^g. int64 while 1/p <= 2^38, Python integers above.
+        With p = P(discrete Laplace > threshold), P(gap >= g) = (1-p)^g; a gap above `limit` comes out as `limit`.
+        A gap has as many digits as 1/p, so a tiny p without a limit takes long. int64 for 2 <= 1/p <= 2^38, where
+        log1p(-p) is right to 2^-45; Python integers elsewhere.
         """
-        p = float(np.exp(-float(epsilon * (threshold + 1))) / (1 + np.exp(-float(epsilon))))
-        power = partial(_gap_power, epsilon, threshold)
-        if p >= 2.0**-38:
-            return self._floor(partial(_exponential, scale=-1 / np.log1p(-p), unit=1 / p), power, size)
-        words = self.words(size)
-        guesses = np.log(2.0**64 / np.maximum(words, 1)) / max(p, 1e-300)  # only where to start looking
-        exact = [count_below(self._uniform(w), power, int(g)) for w, g in zip(words, guesses, strict=True)]
+        if threshold < -1:
+            raise ValueError("a threshold below -1 keeps most empty cells: draw the noise of each of them")
+        p = math.exp(-float(epsilon * (threshold + 1))) / (1 + math.exp(-float(epsilon)))
+        power = partial(gap_bounds, epsilon, threshold)
+        if 2.0**-38 <= p <= 0.5:
+            gaps = self._floor(partial(_exponential, scale=-1 / math.log1p(-p), unit=1 / p), power, size)
+            return gaps if limit is None else np.minimum(gaps, min(limit, 2**63 - 1))
+        draws = (self._uniform(word) for word in self.words(size))
+        exact = [count_below(u, power, gap_guess(u, epsilon, threshold, limit), limit) for u in draws]
         return np.array(exact, dtype=object)
 
     def _floor(self, candidate: Any, power: Any, size: int) -> Integers:
@@ -90,18 +97,18 @@ class Noise(ABC):
                 low, high = np.floor(np.maximum(x - margin, 0)), np.floor(x + margin)
                 block = low.astype(np.int64)
             for i in np.flatnonzero(~(low == high) | (words == 0)):
-                block[i] = count_below(self._uniform(words[i]), power)
+                block[i] = count_below(self._uniform(words[i]), power, int(block[i]))
             values[start : start + words.size] = block
         return values
 
     def flips(self, gaps: Integers, rate: Fraction) -> npt.NDArray[np.bool_]:
-        """Independent coins that come up true with probability exp(-rate * gap), gap >= 0; a gap of 0 is always true."""
+        """Independent coins, true with probability exp(-rate * gap), gap >= 0; a gap of 0 is always true."""
         words = self.words(gaps.size)
         u, x = words * 2.0**-64, gaps * float(rate)
         with np.errstate(under="ignore"):
             v = np.exp(-x)
             margin = v * (2.0**-40 + 2.0**-50 * x) + 2.0**-60
-        heads = u < v - margin
+        heads: npt.NDArray[np.bool_] = u < v - margin
         for i in np.flatnonzero((gaps > 0) & ~heads & ~(u > v + margin)):
             heads[i] = self._uniform(words[i]).below(partial(exp_bounds, rate * int(gaps[i])))
         heads[gaps == 0] = True
@@ -121,10 +128,6 @@ def _exponential(words: npt.NDArray[np.uint64], scale: float, unit: float | None
     return x, 2.0**-40 * (x + unit) + 2 * unit / words
 
 
-def _gap_power(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
-    return gap_bounds(epsilon, threshold, gap, bits)
-
-
 class SystemNoise(Noise):
     """The operating system's generator. Nothing is fetched ahead, so a fork has nothing to copy."""
 
@@ -135,7 +138,7 @@ class SystemNoise(Noise):
 
 
 class SeededNoise(Noise):
-    """Repeatable noise for tests and experiments. Whoever knows the seed can take the noise off again: not private."""
+    """Repeatable noise for tests and experiments. Whoever knows the seed can take the noise off: not private."""
 
     name, private = "seeded", False
 
@@ -148,7 +151,7 @@ class SeededNoise(Noise):
 
 
 class OpenDPNoise(SystemNoise):
-    """OpenDP's samplers for the noise of counts; coins, orders and gaps stay with the operating system's words."""
+    """OpenDP's sampler for the noise of counts; coins, orders and gaps use the operating system's words."""
 
     name = "OpenDP"
 

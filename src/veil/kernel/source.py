@@ -20,7 +20,7 @@ from .mechanisms import (
     permute_and_flip,
     sieve_rates,
     sparse_threshold,
-    survival,
+    survivors,
     threshold_for,
 )
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
@@ -107,10 +107,10 @@ class Source:
         if type(grid) is not Grid or not spurious > 0:
             raise BadInput("a sparse count needs a Grid, and spurious above zero")
         level = threshold_for(cells, epsilon, spurious) if threshold is None else int(threshold)
-        if level < 0 or cells * survival(epsilon, level) > SPARSE_LIMIT:
+        if level < 0 or survivors(cells, epsilon, level) > SPARSE_LIMIT:
             raise BadInput(
-                f"a threshold of {level} would let through about {cells * survival(epsilon, max(level, 0)):.3g} of {cells:.3g} "
-                f"empty cells: use a higher one (at least {threshold_for(cells, epsilon, SPARSE_LIMIT)})"
+                f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: at {max(level, 0)} about "
+                f"{survivors(cells, epsilon, max(level, 0)):.3g} empty cells would pass it"
             )
         receipt = self._charge("count_sparse", f"{grid.describe()} above {level}", budget)
         with _quiet():

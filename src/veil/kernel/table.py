@@ -7,11 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..encoding import category_codes, columns_of, in_blocks
-from ..questions import Grid, Partition
+from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
 from .noise import Integers, Noise
 
-BLOCK = 1 << 16  # rows at a time: temporaries stay in the cache, and memory near that of the codes
+LABEL = ""  # the class among the columns; no declared column has this name
+BLOCK = 1 << 17  # rows at a time: temporaries stay near the cache, and memory near that of the codes
 
 
 class Table:
@@ -32,20 +33,24 @@ class Table:
             rows: Any = slice(start, start + block)
             rows = rows if self._rows is None else self._rows[rows]
             labels = self._labels[rows]
-            codes = {name: self._columns[name][rows] for name in partition.columns}
-            yield partition.cells(codes or {"": labels}), labels
+            yield (
+                partition.cells({LABEL: labels, **{n: self._columns[n][rows] for n in partition.columns if n}}),
+                labels,
+            )
 
     def tabulate(self, partition: Partition, by_class: bool = True) -> Integers:
         """Exact counts, cells x classes (x 1 without classes)."""
         classes = self.classes if by_class else 1
         size = partition.size * classes
-        counts = np.zeros(size, np.int64)
-        for cells, labels in self._blocks(partition, max(BLOCK, size)):
-            if classes > 1:
-                cells = np.multiply(cells, classes, dtype=np.intp, casting="unsafe")
-                cells += labels
-            counts += np.bincount(cells, minlength=size)
-        return counts.reshape(partition.size, classes)
+        if type(partition) is Grid and classes > 1:  # the class as one more axis is the fastest way to join it
+            partition, classes = Grid((*partition.axes, Axis(LABEL, tuple(range(classes)), ("",) * classes))), 1
+        counts, block = np.zeros(size, np.int64), max(BLOCK, size)
+        wide = np.empty(min(block, len(self)), np.intp)  # what bincount reads, kept between blocks
+        for cells, labels in self._blocks(partition, block):
+            joined = cells if classes == 1 else join([(cells, partition.size), (labels, classes)])[0]
+            np.copyto(wide[: len(cells)], joined, casting="unsafe")
+            counts += np.bincount(wide[: len(cells)], minlength=size)
+        return counts.reshape(-1, self.classes if by_class else 1)
 
     def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
         """The distinct cells that hold rows, sorted (cell * classes + class), and their counts; for any number of

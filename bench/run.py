@@ -1,0 +1,201 @@
+"""Speed and memory as ratios measured in one run: ours / reference. Writes bench/latest.json.
+
+Run it on an idle machine: `make bench`. A ratio is the median over interleaved rounds, so that a slow moment hits both sides.
+"""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import opendp.prelude as dp
+import pandas as pd
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from veil import Budget, Categorical, Ledger, Numeric, Schema, SystemNoise, grid, open_source
+
+ROWS = 1_000_000
+FEATURES = ("c0", "c1", "c2", "x0", "x1")
+LATEST = Path(__file__).with_name("latest.json")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measurement; `target` is what the ratio should stay under (or over, if it starts with >)."""
+
+    name: str
+    ours: float
+    reference: float
+    unit: str
+    target: str
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.reference
+
+    @property
+    def met(self) -> bool:
+        bound = float(self.target.lstrip("<> "))
+        return self.ratio > bound if self.target.startswith(">") else self.ratio < bound
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def compare(name: str, ours: Callable[[], Any], reference: Callable[[], Any], target: str, rounds: int = 15) -> Result:
+    """Both sides in turn, `rounds` times; the medians of each."""
+    ours(), reference()
+    gc.collect()
+    pairs = [(seconds(ours), seconds(reference)) for _ in range(rounds)]
+    return Result(name, median(a for a, _ in pairs) * 1e3, median(b for _, b in pairs) * 1e3, "ms", target)
+
+
+def schema() -> Schema:
+    words = [Categorical(name=f"c{i}", values=_values(4), missing="value-0") for i in range(3)]
+    numbers = [Numeric(name=f"x{i}", bounds=(0, 1), bins=4, missing=0) for i in range(3)]
+    label = Categorical(name="y", values=("no", "yes"), missing="no")
+    return Schema(name="bench", label="y", column=[*words, *numbers, label])
+
+
+def _values(count: int) -> tuple[str, ...]:
+    return tuple(f"value-{i}" for i in range(count))
+
+
+def columns(rows: int) -> dict[str, np.ndarray]:
+    draw = np.random.default_rng(0)
+    words = {f"c{i}": np.array(_values(4))[draw.integers(0, 4, rows)] for i in range(3)}
+    numbers = {f"x{i}": draw.random(rows) for i in range(3)}
+    return {**words, **numbers, "y": np.array(["no", "yes"])[draw.integers(0, 2, rows)]}
+
+
+def noise() -> Result:
+    """Exact discrete Laplace draws, a million at once, beside OpenDP's."""
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    theirs, zeros = space >> dp.m.then_laplace(scale=1.0), [0] * ROWS
+    ours = median(seconds(lambda: SystemNoise().discrete_laplace(Budget(1).epsilon, ROWS)) for _ in range(9))
+    reference = seconds(lambda: theirs(zeros))
+    return Result("discrete Laplace, a million draws / OpenDP (inverse)", reference * 1e3, ours * 1e3, "ms", "> 50")
+
+
+def count() -> Iterator[Result]:
+    """A private count over five columns and the class, beside np.bincount of cells somebody else computed."""
+    public, rows = schema(), columns(ROWS)
+    source = open_source(pl.DataFrame(rows), public, Ledger(10**9, "bench"))
+    five, one = grid(public, *FEATURES), Budget(1)
+    codes = public.encode(rows)
+    cells = np.ravel_multi_index([codes[name] for name in (*FEATURES, "y")], (*[4] * 5, 2))
+    size, narrow = five.size * 2, cells.astype(np.uint16)
+    assert (source._table.tabulate(five).ravel() == np.bincount(cells, minlength=size)).all()
+    ask = lambda: source.count(five, one)  # noqa: E731
+    yield compare(
+        "count, five columns / np.bincount, ready int64 cells",
+        ask,
+        lambda: np.bincount(cells, minlength=size),
+        "< 2",
+        41,
+    )
+    yield compare(
+        "count, five columns / np.bincount, ready uint16 cells",
+        ask,
+        lambda: np.bincount(narrow, minlength=size),
+        "< 2",
+        41,
+    )
+
+
+def encode() -> Iterator[Result]:
+    """Rows to codes, beside each library's own conversion of words to categories and numbers to bins."""
+    public, rows = schema(), columns(ROWS)
+    pandas, polars = pd.DataFrame(rows), pl.DataFrame(rows)
+    cuts = [0.25, 0.5, 0.75]
+
+    def by_pandas() -> list[Any]:
+        words = [pandas[n].astype("category").cat.codes.to_numpy() for n in rows if n[0] != "x"]
+        return words + [pd.cut(pandas[n], [0, *cuts, 1], labels=False).to_numpy() for n in rows if n[0] == "x"]
+
+    def by_polars() -> list[Any]:
+        words = [polars[n].cast(pl.Categorical).to_physical().to_numpy() for n in rows if n[0] != "x"]
+        return words + [polars[n].cut(cuts).to_physical().to_numpy() for n in rows if n[0] == "x"]
+
+    yield compare(
+        "encode a million rows from pandas / pandas' own codes", lambda: public.encode(pandas), by_pandas, "< 3", 5
+    )
+    yield compare(
+        "encode a million rows from Polars / Polars' own codes", lambda: public.encode(polars), by_polars, "< 3", 5
+    )
+
+
+def growth() -> Result:
+    """Nanoseconds for each row of ten million to be opened and counted, beside each of a hundred thousand."""
+    public = schema()
+
+    def per_row(rows: int, rounds: int) -> float:
+        frame = pl.DataFrame(columns(rows))
+
+        def run() -> None:
+            open_source(frame, public, Ledger(1, "bench")).count(grid(public, *FEATURES), Budget(1))
+
+        run()
+        return median(seconds(run) for _ in range(rounds)) / rows * 1e9
+
+    return Result("cost of a row, of 10^7 / of 10^5", per_row(10_000_000, 3), per_row(100_000, 15), "ns", "< 1.5")
+
+
+def memory() -> Result:
+    """Peak memory of opening and counting ten million rows, beside the encoded table; measured in a process of its own."""
+    done = subprocess.run([sys.executable, __file__, "--memory"], check=True, capture_output=True, text=True)
+    peak, table = map(float, done.stdout.split())
+    return Result("peak memory beside the frame / encoded table, 10^7 rows", peak, table, "MB", "< 3")
+
+
+def measure_memory() -> None:
+    public, frame = schema(), pl.DataFrame(columns(10_000_000))
+    gc.collect()
+    # a first small run loads what is loaded once
+    open_source(frame.head(1000), public, Ledger(1, "bench")).count(grid(public, *FEATURES), Budget(1))
+    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+    before = _resident("VmRSS")
+    source = open_source(frame, public, Ledger(1, "bench"))
+    source.count(grid(public, *FEATURES), Budget(1))
+    table = sum(codes.nbytes for codes in source._table._columns.values())
+    print(_resident("VmHWM") - before, table / 1e6)
+
+
+def _resident(name: str) -> float:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
+    return float(line.split()[1]) * 1024 / 1e6
+
+
+def main() -> None:
+    results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
+    table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
+    for r in results:
+        table.add_row(
+            r.name,
+            f"{r.ours:,.2f}",
+            f"{r.reference:,.2f}",
+            r.unit,
+            f"{r.ratio:.2f}",
+            r.target,
+            "yes" if r.met else "NO",
+        )
+    Console(width=140).print(table)
+    LATEST.write_text(json.dumps([{**asdict(r), "ratio": r.ratio, "met": r.met} for r in results], indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    measure_memory() if "--memory" in sys.argv else main()

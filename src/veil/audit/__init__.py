@@ -1,0 +1,63 @@
+"""veil audit: look for privacy violations in Veil's verbs, and in broken twins that must be caught.
+
+An audit gives lower bounds, never a proof: see `harness`.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..kernel.noise import Noise, SeededNoise, SystemNoise
+from .harness import Case, Finding, examine
+from .ours import ours
+from .pairs import pairs
+
+__all__ = ["Case", "Finding", "audit", "cases", "examine", "table"]
+
+SUITE_ERROR = 0.001  # the chance that any bound of the whole suite is wrong, divided among its cases (Bonferroni)
+SEED = 20_240_229  # of the quick audit, so that it gives the same result every time
+HEADER = ("case", "broken", "claim", "bound", "caught", "could see", "at claim", "runs", "event")
+Progress = Callable[[str, int, int], object]
+
+
+def cases() -> list[Case]:
+    """Every case: our verbs, then each broken twin with its counterpart."""
+    return [*ours(), *pairs()]
+
+
+def audit(deep: bool = False, progress: Progress | None = None, only: str | None = None) -> list[Finding]:
+    """The findings of all cases, or of those whose name contains `only`.
+
+    All bounds hold together with 99.9 % confidence. The quick audit has seeded noise (but for OpenDP's and for forks,
+    which cannot be seeded), the deep one many more runs and the operating system's noise. `progress` is told the name
+    of the next case, how many are done, and how many there are.
+    """
+    suite = cases()
+    chosen = [(i, case) for i, case in enumerate(suite) if only is None or only in case.name]
+    findings = []
+    for done, (i, case) in enumerate(chosen):
+        if progress:
+            progress(case.name, done, len(chosen))
+        noise: Noise = SystemNoise() if deep else SeededNoise(np.random.default_rng([SEED, i]))
+        findings.append(examine(case, noise, case.deep if deep else case.quick, SUITE_ERROR / len(suite)))
+    if progress:
+        progress("done", len(chosen), len(chosen))
+    return findings
+
+
+def table(findings: Sequence[Finding]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """A header and one row of text for each finding."""
+    return HEADER, [
+        (
+            finding.name,
+            "yes" if finding.broken else "no",
+            f"{finding.claim:g}",
+            f"{finding.bound:.3f}",
+            "yes" if finding.caught else "no",
+            f"{finding.ceiling:.2f}",
+            f"{finding.at_claim:.3f}",
+            f"{finding.trials:,}",
+            finding.event,
+        )
+        for finding in findings
+    ]

@@ -1,0 +1,260 @@
+"""Audits of Veil's own verbs, each on a pair of tables that is as bad for it as we know. None may be caught.
+
+Where the argument for a verb is tight, the pair attains its bound, so an audit with enough runs comes close to the
+claim from below and any factor too little in the noise would show.
+"""
+
+from fractions import Fraction
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..errors import BudgetRefused
+from ..kernel.ledger import Budget
+from ..kernel.mechanisms import discrete_laplace
+from ..kernel.noise import Noise, OpenDPNoise
+from ..kernel.release import SparseCounts
+from ..kernel.scores import Correct, Entropy, Gini, Majority, Rows, Score
+from ..kernel.source import Source
+from ..questions import WHOLE, CellScores, Grid, Linear, Partition, Predicted, grid
+from ..schema import Categorical, Schema
+from .harness import Case
+from .tables import (
+    BLUE,
+    COLOURS,
+    EMPTY,
+    FOUR,
+    LONE,
+    MARCHERS,
+    NO,
+    ONE,
+    PEOPLE,
+    PLACE,
+    PLACES,
+    RED,
+    SCHEMA,
+    TWO,
+    YES,
+    Row,
+    asking,
+    between,
+    opening,
+    parading,
+    people,
+    rows,
+)
+
+RED_ROW, BLUE_ROW = ("yes", "red", 1), ("no", "blue", 3)
+MANY = {"quick": PLACES, "deep": 20 * PLACES}
+ZERO_OR_ONE = {"counts": between(0, 1)}
+
+
+def ours() -> list[Case]:
+    """Every verb of Source, on its worst pairs."""
+    return [*_counts(), *_sparse_counts(), *_choices(), *_sieves(), *_quantiles(), *_parts(), *_people(), _plan()]
+
+
+def _counts() -> list[Case]:
+    """Of everything, of several partitions at once, and of rows that do not fit the schema."""
+    strange, blank = rows(RED_ROW, ("maybe", "red", 1)), rows(RED_ROW, ("yes", None, None))
+    by_label = asking(lambda source: source.count(WHOLE, ONE).value[0])
+    by_place = parading(lambda source: source.count(PLACE, ONE).value[:PLACES, 0])
+    ends = asking(lambda source: source.count(COLOURS, ONE, by_class=False).value[[0, 3], 0])
+    return [
+        Case("discrete Laplace", 1, (EMPTY, LONE), noisy_count, "the noise of counts", 200_000, 2_000_000),
+        *([Case("OpenDP's noise", 1, (EMPTY, LONE), _opendp, "behind our count")] if find_spec("opendp") else []),
+        Case("count", 1, (0, 1), by_place, "no row or one row", **MANY),
+        Case("count, empty table", 1, (EMPTY, LONE), by_label, "nothing else is there", views=ZERO_OR_ONE),
+        Case("count, missing value", 1, (LONE, blank), ends, "it has a cell of its own", views=ZERO_OR_ONE),
+        Case("count, unknown label", 1, (LONE, strange), ends, "such a row is left out", views=ZERO_OR_ONE),
+        Case("count_each", 1, (0, 1), parading(_in_shares), "shares 1 : 3, both move", **MANY, views=ZERO_OR_ONE),
+    ]
+
+
+def noisy_count(table: Any, noise: Noise, trials: int) -> Any:
+    """One count of the table for each run; every count has noise of its own."""
+    return discrete_laplace(np.full(trials, len(table["label"])), Fraction(1), noise)
+
+
+def _opendp(table: Any, noise: Noise, trials: int) -> Any:
+    return noisy_count(table, OpenDPNoise(), trials)
+
+
+def _in_shares(source: Source) -> Any:
+    parts = source.count_each([PLACE, PLACE], ONE, shares=[1, 3])
+    return np.hstack([part.value[:PLACES] for part in parts])
+
+
+def _sparse_counts() -> list[Case]:
+    """What is published is a set of cells with counts: neither which cells, nor how many, nor their order may tell."""
+    small = asking(lambda source: _set(source.count_sparse(COLOURS, TWO, threshold=1).value))
+    huge = Schema(
+        name="audit", column=[Categorical(name=f"c{i}", values=tuple(map(str, range(99)))) for i in range(10)]
+    )
+    cells = grid(huge, *(column.name for column in huge.column))
+    large = asking(lambda source: _set(source.count_sparse(cells, FOUR, threshold=12).value), huge)
+    crowds = tuple({column.name: ["0"] * n for column in huge.column} for n in (12, 13))
+    of_first = {"count of the row's cell": partial(_count_of, cell=0)}
+    views = {"cells": _cells, "count of the row's cell": partial(_count_of, cell=5), "all": list}
+    return [
+        Case("count_sparse", 1, (0, 1), parading(_sparse_places), "no row or one row", **MANY),
+        Case("count_sparse, the set", 2, (LONE, rows(RED_ROW, BLUE_ROW)), small, "cells and counts", views=views),
+        Case("count_sparse, empty table", 2, (EMPTY, LONE), small, "no cell occupied, or one", views=of_first),
+        Case("count_sparse, 10^20 cells", 4, crowds, large, "exact jumps", 200, 5_000, views=of_first),
+    ]
+
+
+def _sparse_places(source: Source) -> Any:
+    value = source.count_sparse(PLACE, ONE, threshold=1).value
+    dense = np.zeros(PLACE.size, np.int64)
+    dense[value.codes] = value.counts
+    return dense[:PLACES]
+
+
+def _set(value: SparseCounts) -> tuple[Any, ...]:
+    return tuple(zip(value.codes.tolist(), value.counts.tolist(), strict=True))
+
+
+def _cells(seen: list[Any]) -> list[Any]:
+    return [tuple(cell for cell, _ in published) for published in seen]
+
+
+def _count_of(seen: list[Any], cell: int) -> Any:
+    return np.array([dict(published).get(cell, 0) for published in seen])
+
+
+def _choices() -> list[Case]:
+    """Candidates that tie until a row raises one of them by the whole range of the score and the other not at all."""
+    first, second = (Predicted(Linear({}, constant)) for constant in ([1, 0], [0, 1]))
+    crowd = [("yes", "red", 1)] * 50
+    return [
+        _choice("Rows", Rows(0), [YES, NO], [], ("no", "red", 1)),
+        _choice("Majority", Majority(), [WHOLE, COLOURS], [RED_ROW], BLUE_ROW),
+        _choice("Correct", Correct(), [first, second], [], RED_ROW),
+        _choice("Gini", Gini(), [WHOLE, COLOURS], crowd, BLUE_ROW),
+        _choice("Entropy", Entropy(most=16), [WHOLE, COLOURS], crowd, BLUE_ROW),
+    ]
+
+
+def _choice(name: str, score: Score, candidates: list[Partition], others: list[Row], row: Row) -> Case:
+    def ask(source: Source) -> int:
+        winner = source.choose(candidates, score, ONE).value
+        return next(i for i, candidate in enumerate(candidates) if candidate is winner)
+
+    return Case(f"choose by {name}", 1, (rows(*others), rows(*others, row)), asking(ask), "the winner alone")
+
+
+def _sieves() -> list[Case]:
+    """Answers of no to questions that the row raises pin the threshold's noise; the others say yes."""
+    one, two = (
+        asking(sifting([RED] * 3 + [BLUE] * 5, Rows(0), 1, 1)),
+        asking(sifting([RED] * 4 + [BLUE] * 4, Rows(0), 1, 2)),
+    )
+    return [
+        Case("above, one hit", 4, (EMPTY, LONE), one, "3 raised, then 5 not"),
+        Case("above, two hits", 4, (EMPTY, LONE), two, "4 raised, then 4 not"),
+        Case("above, falling score", 4, *_falling(), "the row makes cells less pure"),
+    ]
+
+
+def _falling() -> tuple[Any, Any]:
+    crowd = [("yes", "red", 1)] * 20
+    asks = [WHOLE] * 4 + [COLOURS] * 4
+    return (rows(*crowd), rows(*crowd, BLUE_ROW)), asking(sifting(asks, Gini(), -1, 1))
+
+
+def sifting(asks: list[Grid], score: Score, threshold: float, hits: int, budget: Budget = FOUR) -> Any:
+    """The answers of one sieve to these questions, up to its refusal."""
+
+    def ask(source: Source) -> str:
+        sieve, answers = source.above(score, threshold, budget, hits=hits), ""
+        for partition in asks:
+            try:
+                answers += "y" if sieve.ask(partition) else "n"
+            except BudgetRefused:
+                return answers + "."
+        return answers
+
+    return ask
+
+
+def _quantiles() -> list[Case]:
+    """Cut points that the row moves nearer to the quantile and others that it moves away, by the whole spread."""
+    scorer = CellScores(grid(SCHEMA, "age"), np.arange(6.0)[:, None])
+    column = asking(lambda source: source.quantile("age", "2/3", TWO).value)
+    scores = asking(lambda source: source.quantile(scorer, "1/2", TWO, grid=[1, 2, 3, 4]).value)
+    return [
+        Case("quantile of a column", 2, _of_age(4, 2, 2, 2, 3, 3), column, "q = 2/3"),
+        Case("quantile of scores", 2, _of_age(2, 0, 0, 0, 1, 1, 2, 2), scores, "the median"),
+        Case("quantile, missing value", 2, _of_age(None, 2, 2, 2, 3, 3), column, "such a row is left out"),
+    ]
+
+
+def _of_age(last: int | None, *ages: int) -> tuple[Any, Any]:
+    others = [("yes", "red", age) for age in ages]
+    return rows(*others), rows(*others, ("yes", "red", last))
+
+
+def _parts() -> list[Case]:
+    """Disjoint parts, asked in an order that depends on the answers, within one limit."""
+    adaptive, nested = opening(_interleaved, limit=2), opening(_nested, limit=2)
+    return [
+        Case("split, adaptive analyst", 2, (EMPTY, LONE), adaptive, "limit 2, refusals seen", 600, 20_000),
+        Case("split_at_random", 1, (0, 1), parading(both_rooms), "each room asked once", **MANY, views=ZERO_OR_ONE),
+        Case("split of a random room", 2, (EMPTY, LONE), nested, "parts of parts", 600, 20_000),
+    ]
+
+
+def _interleaved(source: Source) -> tuple[Any, ...]:
+    """Go on with the part that looks occupied, then with the other, until the ledger refuses."""
+    red, _, blue, _ = source.split(COLOURS)
+    seen = [_ask(red, ONE)]
+    order = (red, blue, blue, red) if seen[0] == 1 else (blue, red, red, blue)
+    return (*seen, *(_ask(part, ONE) for part in order))
+
+
+def _nested(source: Source) -> tuple[Any, ...]:
+    room, other = source.split_at_random(3, 1)
+    red, _, blue, _ = room.split(COLOURS)
+    return _ask(red, ONE), _ask(other, TWO), _ask(room, ONE), _ask(blue, TWO), _ask(red, ONE)
+
+
+def _ask(part: Source, budget: Budget) -> int:
+    """Whether the noisy number of rows is above zero (1 or 0); -1 for a refusal."""
+    try:
+        return int(part.count(WHOLE, budget, by_class=False).value[0, 0] > 0)
+    except BudgetRefused:
+        return -1
+
+
+def both_rooms(source: Source) -> Any:
+    """The noisy count of every place in each of two random halves, one column a half."""
+    return np.hstack([room.count(PLACE, ONE).value[:PLACES] for room in source.split_at_random(1, 1)])
+
+
+def _people() -> list[Case]:
+    """Neighbours that differ by a person with five rows, of which two are kept."""
+    other = ("no", "green", 2, "ann")
+    spread = people(other, *[("yes", colour, 1, "bob") for colour in ("red", "red", "blue", "blue", "blue")])
+    total = parading(lambda source: source.count(PLACE, ONE).value[:PLACES, 0], MARCHERS)
+    parts = opening(lambda source: np.array([_ask(part, TWO) for part in source.split(COLOURS)]), schema=PEOPLE)
+    return [
+        Case("rows_per_person", 1, (0, 5), total, "five rows in one cell", **MANY),
+        Case("rows_per_person, parts", 2, (people(other), spread), parts, "rows in two parts", 600, 20_000),
+    ]
+
+
+def _plan() -> Case:
+    """A whole plan: choose a grid, split by it, count in the parts, with a sieve open all the while."""
+    return Case("a whole plan", 4, (EMPTY, LONE), opening(_several_steps, limit=4), "four verbs", 600, 20_000)
+
+
+def _several_steps(source: Source) -> tuple[Any, ...]:
+    to_sift, to_choose, to_count = FOUR.split(2, 3, 5)
+    sieve = source.above(Rows(0), 1, to_sift)
+    before = sieve.ask(RED)
+    chosen = source.choose([RED, BLUE], Rows(0), to_choose).value
+    answers = [_ask(part, to_count) for part in source.split(chosen)]
+    return before, before or sieve.ask(BLUE), chosen is RED, *answers, _ask(source, to_count)

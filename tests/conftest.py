@@ -1,0 +1,105 @@
+"""What many tests share: a table of ten rows, its schema, its source, values no table should hold, and real data."""
+
+import os
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from veil import Categorical, Ledger, Numeric, Schema, Source, open_source
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("VEIL_HYPOTHESIS", "repeatable"))
+
+
+@pytest.fixture(scope="session")
+def rows() -> pd.DataFrame:
+    """Ten people."""
+    return pd.DataFrame(
+        {
+            "town": ["Bonn", "Köln", "Lyon", "Nice", "Bonn", "Lyon", "Oslo", "Köln", "Bonn", "Nice"],
+            "age": [17, 18, 25, 34, 41, 52, 60, 73, 88, 90],
+            "income": [1.0, 12.5, 900.0, 1500.0, 2200.0, 31000.0, 4100.0, 99999.0, 100000.0, 640.0],
+            "party": ["left", "right", "other", "left", "left", "right", "right", "other", "left", "right"],
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def schema() -> Schema:
+    """The public description of the ten rows."""
+    towns = {"Germany": {"Rhine": ["Bonn", "Köln"]}, "France": ["Lyon", "Nice"]}
+    return Schema(
+        name="ten",
+        label="party",
+        column=[
+            Categorical(name="town", values=["Bonn", "Köln", "Lyon", "Nice", "Oslo"], groups=towns),
+            Numeric(name="age", bounds=(17, 90), integer=True, bins=8),
+            Numeric(name="income", bounds=(1, 100_000), scale="log", bins=5),
+            Categorical(name="party", values=["left", "right", "other"]),
+        ],
+    )
+
+
+@pytest.fixture
+def source(rows: pd.DataFrame, schema: Schema) -> Source:
+    """The ten rows behind a ledger of epsilon 100, with seeded noise."""
+    return open_source(rows, schema, Ledger(100, schema.name), noise=1)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of the real data sets."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("VEIL_DATA") or beside)
+    if not folder.is_dir():
+        pytest.skip("real data not found: set VEIL_DATA to the folder that holds it")
+    return folder
+
+
+def _raise(*_: Any) -> NoReturn:
+    raise RuntimeError("nothing may ask")
+
+
+class Hostile:
+    """An object of which nothing can be asked."""
+
+    __str__ = __repr__ = __float__ = __int__ = __bool__ = __eq__ = __ne__ = __lt__ = __hash__ = __len__ = _raise
+
+
+class HostileText(str):
+    """Text that cannot be looked up by itself."""
+
+    __str__ = __eq__ = __ne__ = __hash__ = __len__ = strip = _raise
+
+
+ODD_VALUES: tuple[Any, ...] = (
+    *(None, pd.NA, pd.NaT, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), np.datetime64("NaT")),
+    *(float("inf"), float("-inf"), -0.0, 0, 1, 1.0, True, False, np.True_, np.int8(1), np.uint64(2**64 - 1)),
+    *(np.float16(1), np.float32(1.5), np.longdouble(1), np.complex128(1), np.complex64(2j), 1j, 2**53 + 1, 2**70),
+    *(10**400, -(10**400), 10**5000, Decimal("1.00"), Decimal("1.50"), Decimal("1e999999"), Fraction(3, 2)),
+    *("", " ", "1", "1.0", " 1 ", "1e400", "-0", "nan", "inf", "1_000", "１２", "a", " a\t", "A", "(missing)", "None"),
+    *("\ud800", "a\ud800", "\x00", "x" * 10_000, b"a", b"1", b"\xff", b"", bytearray(b"a"), memoryview(b"a")),
+    *(memoryview(b"abc")[::2], np.str_("a"), np.bytes_(b"a"), pa.scalar("a"), pa.scalar(None, pa.string())),
+    *(pa.scalar(10**15, pa.timestamp("s")), pa.scalar(1.5), np.datetime64("2020-01-31"), np.timedelta64(1, "ns")),
+    *(date(2020, 1, 31), datetime(2020, 1, 31), pd.Timestamp("2020-01-31"), pd.Timedelta(1), pd.Period("2020")),
+    *((), (1,), [], [1, 2], ["a"], {}, {"a": 1}, {1}, np.array(1), np.array([1]), np.array(["a", "b"]), range(3)),
+    *(object, print, Hostile(), HostileText("a"), HostileText("1"), Ellipsis, NotImplemented, ValueError("1")),
+)
+
+
+@pytest.fixture(scope="session")
+def odd_values() -> st.SearchStrategy[Any]:
+    """Values that a column of a schema does not expect, and a few that it does."""
+    numbers = st.one_of(st.floats(), st.integers(), st.decimals(), st.complex_numbers(), st.booleans())
+    texts = st.one_of(st.text(), st.characters(categories=["Cs"]), st.binary(), st.floats().map(str))
+    return st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(ODD_VALUES), numbers, texts, st.dates())
