@@ -36,7 +36,7 @@ def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
     if absent := [name for name in names if name not in present]:
         raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: rename it, or change the schema")
-    return {name: _column(rows[name], name) for name in names}
+    return {name: as_column(rows[name], name) for name in names}
 
 
 def _frame(rows: Any) -> nw.DataFrame[Any]:
@@ -63,7 +63,7 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
     return {name: rows[:, i] for i, name in enumerate(names)}
 
 
-def _column(values: Any, name: str) -> Any:
+def as_column(values: Any, name: str) -> Any:
     """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
     values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
     values = nw.from_native(values, series_only=True, pass_through=True)

@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from .display import html_table, number
-from .encoding import Codes, category_codes, columns_of, in_blocks, numbers, text_of
+from .encoding import Codes, as_column, category_codes, columns_of, in_blocks, numbers, text_of
 from .errors import BadInput
 
 DEFAULT_BINS = 16
@@ -136,7 +136,8 @@ class Categorical(_Column):
         """The code of each value; total."""
         code_of = {value: code for code, value in enumerate(self.values)}
         missing = len(self.values) if self.missing is None else code_of[self.missing]
-        return in_blocks(values, lambda block: category_codes(block, code_of, missing), self.dtype)
+        column = as_column(values, self.name)
+        return in_blocks(column, lambda block: category_codes(block, code_of, missing), self.dtype)
 
 
 class Numeric(_Column):
@@ -235,7 +236,7 @@ class Numeric(_Column):
             x = np.where(np.isnan(x), missing, x)
             return np.where(np.isnan(x), len(inner) + 1, np.searchsorted(inner, x, side="right"))
 
-        return in_blocks(values, block, self.dtype)
+        return in_blocks(as_column(values, self.name), block, self.dtype)
 
 
 class Text(_Column):
@@ -300,7 +301,7 @@ class Schema(_Declared):
         except (RecursionError, TypeError, ValueError):  # nested too deep, a key `self`, a number of 5,000 digits
             raise BadInput("not a schema: see `veil schema new --help` for what one looks like") from None
 
-    def totoml_text(self) -> str:
+    def to_toml(self) -> str:
         """TOML text that `loads` turns back into this schema."""
         head = self.model_dump(exclude={"column"}, exclude_none=True, exclude_defaults=True)
         lines = [f"{key} = {toml_text(value)}" for key, value in head.items()]

@@ -4,6 +4,7 @@ An audit gives lower bounds, never a proof: see `harness`.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from .harness import Case, Finding, examine
 from .ours import ours
 from .pairs import pairs
 
-__all__ = ["Case", "Finding", "audit", "cases", "examine", "table"]
+__all__ = ["Case", "Finding", "audit", "cases", "examine", "look", "table"]
 
 SUITE_ERROR = 0.001  # the chance that any bound of the whole suite is wrong, divided among its cases (Bonferroni)
 SEED = 20_240_229  # of the quick audit, so that it gives the same result every time
@@ -20,9 +21,20 @@ HEADER = ("case", "broken", "claim", "bound", "caught", "could see", "at claim",
 Progress = Callable[[str, int, int], object]
 
 
-def cases() -> list[Case]:
+@lru_cache(maxsize=1)
+def cases() -> tuple[Case, ...]:
     """Every case: our verbs, then each broken twin with its counterpart."""
-    return [*ours(), *pairs()]
+    return (*ours(), *pairs())
+
+
+def look(number: int, deep: bool = False) -> Finding:
+    """The finding of one case, by its place among `cases()`.
+
+    The error allowed to the whole suite is divided among all its cases, so that all findings hold together.
+    """
+    case = cases()[number]
+    noise: Noise = SystemNoise() if deep else SeededNoise(np.random.default_rng([SEED, number]))
+    return examine(case, noise, case.deep if deep else case.quick, SUITE_ERROR / len(cases()))
 
 
 def audit(deep: bool = False, progress: Progress | None = None, only: str | None = None) -> list[Finding]:
@@ -32,16 +44,13 @@ def audit(deep: bool = False, progress: Progress | None = None, only: str | None
     which cannot be seeded), the deep one many more runs and the operating system's noise. `progress` is told the name
     of the next case, how many are done, and how many there are.
     """
-    suite = cases()
-    chosen = [(i, case) for i, case in enumerate(suite) if only is None or only in case.name]
+    chosen = [number for number, case in enumerate(cases()) if only is None or only in case.name]
+    tell = progress or (lambda name, done, total: None)
     findings = []
-    for done, (i, case) in enumerate(chosen):
-        if progress:
-            progress(case.name, done, len(chosen))
-        noise: Noise = SystemNoise() if deep else SeededNoise(np.random.default_rng([SEED, i]))
-        findings.append(examine(case, noise, case.deep if deep else case.quick, SUITE_ERROR / len(suite)))
-    if progress:
-        progress("done", len(chosen), len(chosen))
+    for done, number in enumerate(chosen):
+        tell(cases()[number].name, done, len(chosen))
+        findings.append(look(number, deep))
+    tell("done", len(chosen), len(chosen))
     return findings
 
 

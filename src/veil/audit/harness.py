@@ -47,7 +47,7 @@ class Case:
     runs: Runs
     about: str = ""
     quick: int = 1_500
-    deep: int = 40_000
+    deep: int = 20_000
     views: Mapping[str, View] = field(default_factory=lambda: {"": as_it_is})
     broken: bool = False
 

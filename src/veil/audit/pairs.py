@@ -64,7 +64,7 @@ def _sieves() -> Iterator[Case]:
     two = asking(sifting([RED, BLUE], Rows(0), 1, 2, ONE))
     yield from _pair("threshold noise only", 1, ONE_ROW, broken.threshold_noise_only, two)
     lead = {"yes to raised questions minus yes to others": lambda yes: yes[:, 0] - yes[:, 1]}
-    yield from _pair("no cap", 1, ONE_ROW, broken.no_cap, asking(_capped), views=lead, quick=1_200)
+    yield from _pair("no cap", 1, ONE_ROW, broken.no_cap, asking(_capped), views=lead, quick=1_200, deep=10_000)
 
 
 def _capped(source: Source) -> Array:
@@ -92,10 +92,10 @@ def _ledgers() -> Iterator[Case]:
     shown = {"answers": between(0, 1)}
     insisting = opening(lambda source: _insist([source] * broken.DEMANDS, ONE), limit=1)
     yield from _pair(
-        "charged afterwards", 1, ONE_ROW, broken.charged_afterwards, insisting, quick=1_000, deep=10_000, views=shown
+        "charged afterwards", 1, ONE_ROW, broken.charged_afterwards, insisting, quick=1_000, deep=8_000, views=shown
     )
     if hasattr(os, "fork"):
-        few = {"quick": 600, "deep": 3_000}
+        few = {"quick": 1_000, "deep": 3_000}
         yield from _pair("forked parts", 2, ONE_ROW, broken.forked_parts, _forked_source, **few, views=shown)
 
 

@@ -68,7 +68,7 @@ class Release(Generic[Value]):
         header, rows = self._shown()
         cut = [[str(cell) for cell in row] for row in rows[:SHOWN]]
         widths = [max(map(len, column)) for column in zip(header, *cut, strict=True)]
-        lines = ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in [header, *cut]]
+        lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in [header, *cut]]
         return "\n".join([self._title(), *lines] + [f"  ... {len(rows) - SHOWN} more"] * (len(rows) > SHOWN))
 
     def _repr_html_(self) -> str:
