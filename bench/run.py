@@ -1,6 +1,7 @@
 """Speed and memory as ratios measured in one run: ours / reference. Writes bench/latest.json.
 
-Run it on an idle machine: `make bench`. A ratio is the median over interleaved rounds, so that a slow moment hits both sides.
+Run it on an idle machine: `make bench`. Both sides are timed in turn and their medians compared, so that a slow moment
+hits both.
 """
 
 import gc
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -92,29 +94,26 @@ def noise() -> Result:
 
 
 def count() -> Iterator[Result]:
-    """A private count over five columns and the class, beside np.bincount of cells somebody else computed."""
+    """A private count over five columns, then also by class, beside np.bincount of cells computed beforehand."""
     public, rows = schema(), columns(ROWS)
     source = open_source(pl.DataFrame(rows), public, Ledger(10**9, "bench"))
-    five, one = grid(public, *FEATURES), Budget(1)
-    codes = public.encode(rows)
-    cells = np.ravel_multi_index([codes[name] for name in (*FEATURES, "y")], (*[4] * 5, 2))
-    size, narrow = five.size * 2, cells.astype(np.uint16)
-    assert (source._table.tabulate(five).ravel() == np.bincount(cells, minlength=size)).all()
-    ask = lambda: source.count(five, one)  # noqa: E731
-    yield compare(
-        "count, five columns / np.bincount, ready int64 cells",
-        ask,
-        lambda: np.bincount(cells, minlength=size),
-        "< 2",
-        41,
-    )
-    yield compare(
-        "count, five columns / np.bincount, ready uint16 cells",
-        ask,
-        lambda: np.bincount(narrow, minlength=size),
-        "< 2",
-        41,
-    )
+    five, codes = grid(public, *FEATURES), public.encode(rows)
+    for by_class, names, what in (
+        (False, FEATURES, "five columns"),
+        (True, (*FEATURES, "y"), "five columns and class"),
+    ):
+        radix = [len(public.get(name).names) for name in names]
+        cells, size = np.ravel_multi_index([codes[name] for name in names], radix), int(np.prod(radix))
+        exact = np.bincount(cells, minlength=size)
+        assert (source._table.tabulate(five, by_class).ravel() == exact).all()
+        for ready in (cells, cells.astype(np.uint16)):
+            yield compare(
+                f"count, {what} / np.bincount, ready {ready.dtype} cells",
+                partial(source.count, five, Budget(1), by_class=by_class),
+                partial(np.bincount, ready, minlength=size),
+                "< 2",
+                41,
+            )
 
 
 def encode() -> Iterator[Result]:
@@ -156,7 +155,7 @@ def growth() -> Result:
 
 
 def memory() -> Result:
-    """Peak memory of opening and counting ten million rows, beside the encoded table; measured in a process of its own."""
+    """Peak memory of opening and counting ten million rows, beside the encoded table; in a process of its own."""
     done = subprocess.run([sys.executable, __file__, "--memory"], check=True, capture_output=True, text=True)
     peak, table = map(float, done.stdout.split())
     return Result("peak memory beside the frame / encoded table, 10^7 rows", peak, table, "MB", "< 3")

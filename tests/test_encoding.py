@@ -154,7 +154,7 @@ BOOLEAN_TYPES: dict[str, Build] = {
     "pandas arrow": pandas(pd.ArrowDtype(pa.bool_())),
     "polars": polars(pl.Boolean),
     "arrow": arrow(pa.bool_()),
-    "arrow, eight bits": arrow(pa.bool8()),
+    "arrow, eight bits": lambda values: pa.array([v if v is None else int(v) for v in values], pa.bool8()),
 }
 
 DAYS = [date(2020, 1, 31), None, date(1999, 1, 1)]
@@ -300,7 +300,7 @@ CONTAINERS: dict[str, Callable[[np.ndarray], Any]] = {
     "lists": lambda column: {"word": list(column), "number": list(column)},
     "numpy": lambda column: np.column_stack([column, column]),
     "pandas": lambda column: pd.DataFrame({"word": column, "number": column}, dtype=object),
-    "polars": lambda column: pl.DataFrame({name: pl.Series(column, dtype=pl.Object) for name in ("word", "number")}),
+    "polars": lambda column: pl.DataFrame({name: pl.Series(list(column), dtype=pl.Object) for name in ("word", "number")}),
 }
 
 

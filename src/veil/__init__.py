@@ -1,7 +1,8 @@
 """Veil publishes from a private table under one differential-privacy budget."""
 
 from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
-from .kernel.ledger import Budget, Ledger, Receipt
+from .kernel.budget import Budget
+from .kernel.ledger import Ledger, Receipt
 from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
 from .kernel.scores import Correct, Entropy, Gini, Majority, Rows

@@ -12,8 +12,10 @@ def amount(value: Fraction) -> str:
     ('0.25', '1/3', '2')
     """
     for digits in range(9):
-        if (value * 10**digits).denominator == 1:
-            return f"{float(value):.{digits}f}"
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            text = f"{scaled.numerator:0{digits + 1}d}"
+            return f"{text[:-digits]}.{text[-digits:]}" if digits else text
     return str(value)
 
 

@@ -205,7 +205,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value).decode("utf-8", "replace")
     if isinstance(value, (np.datetime64, np.timedelta64)):
-        value = pa.scalar(value)
+        value = pa.array(np.array([value]))[0]
     return _plain(value.as_py()) if isinstance(value, pa.Scalar) else value
 
 

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pyarrow.parquet
 
 from .errors import BadInput
 
-BLOCK = 1 << 20  # bytes at a time
 MOST = 2**31 - 1  # bytes that PyArrow takes in one block
 
 
@@ -73,14 +73,16 @@ def _header(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _read_csv(path: str | os.PathLike[str], names: list[str]) -> pa.Table:
-    """All rows; at once if that fails by blocks, as it does for a cell that is longer than one."""
-    options = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False)
+    """All rows, parsed as one block: PyArrow loses or refuses cells that a boundary between blocks cuts in two."""
+    with _open(path) as stream:
+        text = stream.read()
+    with suppress(pa.ArrowInvalid):
+        return _parse(text, names)
+    return _parse(text + b"\n", names)  # a header without an end
+
+
+def _parse(text: bytes, names: list[str]) -> pa.Table:
+    read = pyarrow.csv.ReadOptions(block_size=min(len(text), MOST))
     parse = pyarrow.csv.ParseOptions(invalid_row_handler=lambda row: "skip", newlines_in_values=True)
-    try:
-        with _open(path) as stream:
-            return pyarrow.csv.read_csv(stream, pyarrow.csv.ReadOptions(block_size=BLOCK), parse, options)
-    except pa.ArrowInvalid:
-        with _open(path) as stream:
-            text = stream.read() + b"\n"  # the end of a header without rows
-        whole = pyarrow.csv.ReadOptions(block_size=min(len(text), MOST))
-        return pyarrow.csv.read_csv(pa.py_buffer(text), whole, parse, options)
+    convert = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False)
+    return pyarrow.csv.read_csv(pa.py_buffer(text), read, parse, convert)

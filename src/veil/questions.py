@@ -114,14 +114,13 @@ class Grid:
 
 
 def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> tuple[npt.NDArray[Any], int]:
-    """Mixed-radix numbers of several parts, and how many there are; by halves, so that most steps are on narrow types."""
+    """Mixed-radix numbers of several parts, and how many there are; by halves, so that most steps are narrow."""
     if len(parts) == 1:
         return parts[0]
     (left, left_size), (right, right_size) = join(parts[: len(parts) // 2]), join(parts[len(parts) // 2 :])
     size = left_size * right_size
     narrow = np.min_scalar_type(size)
-    cells = left.astype(narrow)
-    cells *= narrow.type(right_size)
+    cells = left.astype(narrow, copy=False) * narrow.type(right_size)
     np.add(cells, right, out=cells, casting="unsafe")
     return cells, size
 

@@ -8,6 +8,7 @@ others.
 import json
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
@@ -16,15 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from .display import html_table, number
 from .encoding import Codes, as_column, category_codes, columns_of, in_blocks, numbers, text_of
@@ -267,7 +260,7 @@ class Schema(_Declared):
     @model_validator(mode="after")
     def _check(self) -> "Schema":
         names = [column.name for column in self.column]
-        if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
             raise ValueError(f"two columns have the name {twice[0]!r}")
         if self.label is not None and not isinstance(self.get(self.label), Categorical):
             raise ValueError(f"label must name a categorical column, and {self.label!r} is not one")
@@ -361,7 +354,7 @@ def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tupl
     """Each value in a taxonomy with the groups it lies in, outermost first."""
     if isinstance(groups, Mapping):
         for name, inside in groups.items():
-            yield from _leaves(inside, (*path, str(name)))
+            yield from _leaves(inside, (*path, name))
     else:
         yield from ((value, path) for value in groups)
 

@@ -29,7 +29,7 @@ BROKEN = {
 def test_twins_are_caught_and_ours_are_not(number: int) -> None:
     finding = look(number)
     assert finding.caught == cases()[number].broken, finding
-    assert finding.ceiling > 2 and finding.at_claim <= finding.claim
+    assert finding.at_claim <= finding.claim < finding.ceiling - 1, "too few runs to catch anything"
     assert f"{finding.ceiling:.2f}" in finding.power
     assert 1 - finding.confidence == pytest.approx(0.001 / len(NAMES))
 

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from veil.errors import BadInput, BudgetRefused, LedgerProblem
 from veil.kernel import ledger as module
-from veil.kernel.ledger import Account, Budget, Ledger, Receipt, exact
+from veil.kernel.budget import Budget, exact
+from veil.kernel.ledger import Account, Ledger, Receipt
 from veil.kernel.store import Store
 
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}

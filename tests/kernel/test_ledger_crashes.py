@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from veil.errors import BudgetRefused, LedgerProblem
 from veil.kernel import ledger as ledger_module
 from veil.kernel import store as store_module
-from veil.kernel.ledger import Budget, Ledger
+from veil.kernel.budget import Budget
+from veil.kernel.ledger import Ledger
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),

@@ -17,7 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from veil.errors import BudgetRefused, LedgerProblem
 from veil.kernel import ledger as module
-from veil.kernel.ledger import ROOT, Account, Budget, Ledger
+from veil.kernel.budget import Budget
+from veil.kernel.ledger import ROOT, Account, Ledger
 
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
 amounts = st.fractions(min_value=Fraction(1, 20), max_value=3, max_denominator=20)

@@ -5,6 +5,7 @@ An audit gives lower bounds, never a proof: see `harness`.
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from textwrap import shorten
 
 import numpy as np
 
@@ -17,7 +18,7 @@ __all__ = ["Case", "Finding", "audit", "cases", "examine", "look", "table"]
 
 SUITE_ERROR = 0.001  # the chance that any bound of the whole suite is wrong, divided among its cases (Bonferroni)
 SEED = 20_240_229  # of the quick audit, so that it gives the same result every time
-HEADER = ("case", "broken", "claim", "bound", "caught", "could see", "at claim", "runs", "event")
+HEADER = ("case", "kind", "claim", "bound", "caught", "at claim", "could see", "runs", "event")
 Progress = Callable[[str, int, int], object]
 
 
@@ -55,18 +56,18 @@ def audit(deep: bool = False, progress: Progress | None = None, only: str | None
 
 
 def table(findings: Sequence[Finding]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """A header and one row of text for each finding."""
+    """A header and one row of text for each finding; "could see" is the largest bound that so many runs can give."""
     return HEADER, [
         (
             finding.name,
-            "yes" if finding.broken else "no",
+            "broken" if finding.broken else "ours",
             f"{finding.claim:g}",
             f"{finding.bound:.3f}",
             "yes" if finding.caught else "no",
-            f"{finding.ceiling:.2f}",
             f"{finding.at_claim:.3f}",
+            f"{finding.ceiling:.2f}",
             f"{finding.trials:,}",
-            finding.event,
+            shorten(finding.event, 40, placeholder=" ..."),
         )
         for finding in findings
     ]

@@ -102,7 +102,8 @@ def float_laplace(table: Table, noise: Noise, trials: int) -> Array:
     """
     uniform = ((noise.words(trials) >> np.uint64(11)) + np.uint64(1)) * 2.0**-53
     sign = np.where(noise.words(trials) >> np.uint64(63), 1.0, -1.0)
-    return raised(table) + sign * np.log(uniform)
+    noisy: Array = raised(table) + sign * np.log(uniform)
+    return noisy
 
 
 def smooth_leaf(table: Table, noise: Noise, trials: int) -> Array:

@@ -12,6 +12,7 @@ many runs, found none. An audit is never a proof of privacy; what it could have 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from math import exp
 from typing import Any
@@ -56,8 +57,9 @@ class Case:
 class Finding:
     """A lower bound on the epsilon that one case really loses, and how much the audit could have seen.
 
-    `ceiling` is the largest bound that this many runs can give; `at_claim` the bound that a mechanism which loses
-    exactly its claim on the event found would have got, so a loss of claim + (claim - at_claim) would have shown.
+    `ceiling` is the largest bound that this many runs can give: no loss above it can be seen. `at_claim` is the bound
+    that a mechanism which loses exactly its claim on the event found would have got; the nearer to the claim, the
+    smaller the excess that would have shown.
     """
 
     name: str
@@ -171,7 +173,7 @@ def _families(view: str, without: Observations, having: Observations) -> Iterato
     known = np.flatnonzero(seen > 0)
     odds = np.log((tallies[0, 0, known] + 0.5) / (tallies[1, 0, known] + 0.5))
     for ranked in (known[np.argsort(odds, kind="stable")], known[np.argsort(-odds, kind="stable")]):
-        yield prefixes(ranked, lambda end, ranked=ranked: _union(outcomes, ranked[: end + 1]))
+        yield prefixes(ranked, partial(_union, outcomes, ranked))
 
 
 def _tally(without: Observations, having: Observations) -> tuple[Any, Counts]:
@@ -211,6 +213,7 @@ def _show(outcome: Any) -> str:
     return str(outcome.tolist() if isinstance(outcome, (np.ndarray, np.generic)) else outcome)
 
 
-def _union(outcomes: Any, members: Counts) -> str:
+def _union(outcomes: Any, ranked: Counts, end: int) -> str:
+    members = ranked[: end + 1]
     shown = " or ".join(_show(outcomes[i]) for i in members[:3])
     return shown if len(members) <= 3 else f"one of {len(members)} outcomes such as {shown}"

@@ -16,7 +16,7 @@ from .harness import Runs, View
 Row = tuple[Any, Any, Any]  # label, colour, age
 Table = dict[str, Any]
 PLENTY = 10**12  # a limit that no audit reaches: what is lost is measured against each claim
-ONE, TWO, FOUR = Budget(1), Budget(2), Budget(4)
+ONE, TWO = Budget(1), Budget(2)
 
 SCHEMA = Schema(
     name="audit",

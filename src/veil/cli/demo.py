@@ -6,7 +6,8 @@ import typer
 
 from .. import datasets
 from ..display import amount, number
-from ..kernel.ledger import Budget, Ledger
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
 from ..kernel.source import open_source
 from ..questions import grid
 from .output import console, show_table

@@ -1,4 +1,4 @@
-"""Budget, Ledger, Receipt: what may be spent, what was spent, and on what.
+"""Ledger, Account, Receipt: what may be spent, what was spent, and on what.
 
 A ledger is charged *before* an answer is computed, in a transaction that is on the disk when it returns; nothing is
 ever refunded. Amounts are exact fractions. Entries form a hash chain.
@@ -14,71 +14,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from fractions import Fraction
 from importlib.metadata import version
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from ..display import amount, html_table
 from ..errors import BadInput, BudgetRefused, LedgerProblem
+from .budget import Budget, fits
 from .store import INSERT, Store, create_file
 
 FORMAT = 1
 VERSION = version("veil")
 ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
-HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
+SHOWN = 20  # receipts in a repr
 PATH = re.compile(r"/|(/[0-9]+\.[0-9]+)+")
 Entry = tuple[int, dict[str, Any], str]
-
-
-def exact(value: Any, what: str) -> Fraction:
-    """A number as the exact fraction its owner wrote: 0.1 is one tenth, not the double next to it."""
-    try:
-        if not HUGE.search(text := str(value)) and _fits(number := Fraction(text)):
-            return number
-    except (ValueError, ZeroDivisionError):
-        pass
-    raise BadInput(f"{what} must be a finite number such as 0.5 or '1/3'")
-
-
-def _fits(number: Fraction) -> bool:
-    return max(number.numerator, number.denominator).bit_length() <= 12_000  # Python writes out at most 4,300 digits
-
-
-@dataclass(frozen=True, order=True)
-class Budget:
-    """An amount of epsilon, exact.
-
-    >>> Budget(1).split(3, 37, 60)
-    (Budget('0.03'), Budget('0.37'), Budget('0.6'))
-    """
-
-    epsilon: Fraction
-
-    def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget") -> None:
-        value = epsilon.epsilon if isinstance(epsilon, Budget) else exact(epsilon, "epsilon")
-        if value <= 0:
-            raise BadInput("epsilon must be greater than zero")
-        object.__setattr__(self, "epsilon", value)
-
-    def split(self, *shares: "float | str | Fraction") -> "tuple[Budget, ...]":
-        """Parts in these proportions; together they are exactly the whole."""
-        weights = [exact(share, "a share") for share in shares]
-        if not weights or min(weights) <= 0:
-            raise BadInput("shares must be greater than zero")
-        unit = self.epsilon / sum(weights)
-        return tuple(Budget(unit * weight) for weight in weights)
-
-    def each(self, count: int) -> "tuple[Budget, ...]":
-        """`count` equal parts."""
-        if not isinstance(count, Integral) or count < 1:
-            raise BadInput("the number of parts must be a whole number, at least one")
-        return self.split(*[1] * int(count))
-
-    def __repr__(self) -> str:
-        return f"Budget('{amount(self.epsilon)}')"
 
 
 @dataclass(frozen=True)
@@ -106,18 +57,9 @@ class Receipt:
     def _fields(self) -> list[tuple[str, str]]:
         mark = "yes" if self.private else "NO: the noise was seeded"
         cost = f"epsilon {amount(self.epsilon)}"
-        rows = [
-            ("asked", f"{self.verb} {self.question}"),
-            ("of", self.data),
-            ("cost", cost),
-            ("protects", self.protects),
-            ("private", mark),
-        ]
-        rows += [
-            ("noise", self.noise),
-            ("entry", f"{self.number} of ledger {self.ledger[:8]}"),
-            ("time", self.time),
-        ]
+        rows = [("asked", f"{self.verb} {self.question}"), ("of", self.data), ("cost", cost)]
+        rows += [("protects", self.protects), ("private", mark), ("noise", self.noise)]
+        rows += [("entry", f"{self.number} of ledger {self.ledger[:8]}"), ("time", self.time)]
         return rows + ([("part", self.account)] if self.account != ROOT else [])
 
     def __repr__(self) -> str:
@@ -264,10 +206,7 @@ class Ledger:
 
     def _receipt(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
         try:
-            fields = {
-                **{name: body[name] for name in Receipt.__dataclass_fields__ if name in body},
-                "data": self.name,
-            }
+            fields = {**{name: body[name] for name in Receipt.__dataclass_fields__ if name in body}, "data": self.name}
             return Receipt(**{**fields, "epsilon": _amount(body["epsilon"])}, ledger=self.id, number=number, hash=hash)
         except (TypeError, KeyError):
             raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup") from None
@@ -289,12 +228,14 @@ class Ledger:
 
     def __repr__(self) -> str:
         receipts = self.receipts()
-        lines = [self._title(), *(f"  {amount(r.epsilon):>8}  {r.verb} {r.question}" for r in receipts)]
+        hidden = len(receipts) - SHOWN
+        lines = [self._title(), *[f"  ... {hidden} earlier answers"] * (hidden > 0)]
+        lines += [f"  {amount(r.epsilon):>8}  {r.verb} {r.question}" for r in receipts[-SHOWN:]]
         seeded = sum(not receipt.private for receipt in receipts)
         return "\n".join(lines + [f"  not private, seeded noise: {seeded} of {len(receipts)} answers"] * (seeded > 0))
 
     def _repr_html_(self) -> str:
-        rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in self.receipts()]
+        rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in self.receipts()[-SHOWN:]]
         return html_table(self._title(), ["entry", "epsilon", "verb", "question", "private", "time"], rows)
 
 
@@ -334,7 +275,7 @@ class _Kept(dict[str, Fraction]):
         return _amount(row[0]) if row else Fraction(0)
 
     def __setitem__(self, path: str, spent: Fraction) -> None:
-        if not _fits(spent):
+        if not fits(spent):
             raise BadInput("the exact total would not fit in the ledger: use an epsilon of fewer digits")
         self.store.execute("INSERT OR REPLACE INTO accounts VALUES (?, ?)", (path, str(spent)))
         super().__setitem__(path, spent)
@@ -374,14 +315,8 @@ def _digest(before: str, number: int, body: str) -> str:
 def _first(limit: Budget, name: str) -> tuple[int, str, str]:
     if not isinstance(name, str) or not name:
         raise BadInput("a ledger needs the name of its data set, the one in the schema")
-    fields = {
-        "kind": "create",
-        "format": FORMAT,
-        "id": secrets.token_hex(16),
-        "name": name,
-        "limit": str(limit.epsilon),
-    }
-    body = json.dumps(fields, sort_keys=True)
+    fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
+    body = json.dumps({**fields, "limit": str(limit.epsilon)}, sort_keys=True)
     return 1, body, _digest("", 1, body)
 
 

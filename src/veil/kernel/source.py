@@ -1,19 +1,19 @@
 """Source: the questions that can be asked of private rows. Every verb checks, charges, computes, perturbs and wraps,
 in this order."""
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from ..encoding import quiet
 from ..errors import BadInput, LedgerProblem
 from ..questions import Axis, Binned, Grid, Partition, Scorer
 from ..schema import Numeric, Schema
+from .budget import Budget, exact
 from .checks import check_cell, check_partition, check_score
-from .ledger import Account, Budget, Ledger, Receipt, exact
+from .ledger import Account, Ledger, Receipt
 from .mechanisms import (
     Sieve,
     discrete_laplace,
@@ -44,7 +44,7 @@ def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) ->
             f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: use the one that belongs"
         )
     source = make_noise(noise)
-    with _quiet():
+    with quiet():
         table = read_table(rows, schema, source)
     return Source(table, schema, ledger.account, source)
 
@@ -85,7 +85,7 @@ class Source:
         epsilons = [self._per_row(part) for part in parts]
         receipt = self._charge("count", "; ".join(p.describe() for p in partitions), budget)
         classes = self.schema.classes if by_class else ("",)
-        with _quiet():
+        with quiet():
             return tuple(
                 Release(
                     frozen(discrete_laplace(self._table.tabulate(partition, by_class), epsilon, self._noise)),
@@ -109,11 +109,11 @@ class Source:
         level = threshold_for(cells, epsilon, spurious) if threshold is None else int(threshold)
         if level < 0 or survivors(cells, epsilon, level) > SPARSE_LIMIT:
             raise BadInput(
-                f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: at {max(level, 0)} about "
-                f"{survivors(cells, epsilon, max(level, 0)):.3g} empty cells would pass it"
+                f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: "
+                f"at {max(level, 0)} about {survivors(cells, epsilon, max(level, 0)):.3g} empty cells would pass it"
             )
         receipt = self._charge("count_sparse", f"{grid.describe()} above {level}", budget)
-        with _quiet():
+        with quiet():
             codes, counts = self._table.occupied(grid)
             kept = sparse_threshold(codes, counts, cells, level, epsilon, self._noise)
         value = SparseCounts(frozen(kept[0], codes.dtype), frozen(kept[1]), len(self.schema.classes), level)
@@ -132,7 +132,7 @@ class Source:
             check_cell(score, candidate, self.schema)
         epsilon = self._per_row(budget)
         receipt = self._charge("choose", f"one of {len(candidates)} by {type(score).__name__}", budget)
-        with _quiet():
+        with quiet():
             scores = np.array([score(self._table.tabulate(candidate)) for candidate in candidates], np.int64)
             winner = permute_and_flip(scores, epsilon / (score.high - score.low), self._noise)
         scale = float((score.high - score.low) / (epsilon * score.unit))
@@ -157,7 +157,7 @@ class Source:
     def _score(self, partition: Partition, score: Score) -> int:
         check_partition(partition, self.schema)
         check_cell(score, partition, self.schema)
-        with _quiet():
+        with quiet():
             return score(self._table.tabulate(partition))
 
     def quantile(
@@ -181,7 +181,7 @@ class Source:
         partition, cuts = self._ordered(of, grid, label)
         epsilon = self._per_row(budget)
         receipt = self._charge("quantile", f"{share} of {partition.describe()}", budget)
-        with _quiet():
+        with quiet():
             counts = [int(n) for n in self._table.tabulate(partition, by_class=False).ravel()[: len(cuts) + 1]]
             a, b, rows, below = share.numerator, share.denominator, sum(counts), np.cumsum(counts[:-1])
             scores = np.array([-abs(b * int(n) - a * rows) for n in below], np.int64)
@@ -214,7 +214,7 @@ class Source:
         if partition.size > MOST_PARTS:
             raise BadInput("the partition has too many cells to split by: use a coarser one")
         group = self._account.split(question=partition.describe(), parts=partition.size)
-        with _quiet():
+        with quiet():
             return self._parts(group, self._table.split(partition))
 
     def split_at_random(self, *weights: int) -> "tuple[Source, ...]":
@@ -222,7 +222,7 @@ class Source:
         if not weights or not all(isinstance(w, (int, np.integer)) and w > 0 for w in weights) or sum(weights) >= 2**63:
             raise BadInput("weights must be whole numbers above zero, such as 4, 1")
         group = self._account.split(question=f"at random {' : '.join(map(str, weights))}", parts=len(weights))
-        with _quiet():
+        with quiet():
             return self._parts(group, self._table.split_at_random([int(w) for w in weights], self._noise))
 
     def _parts(self, group: str, tables: list[Table]) -> "tuple[Source, ...]":
@@ -253,11 +253,3 @@ class Source:
 
     def __repr__(self) -> str:
         return f"<private rows of {self.schema.name!r}>"
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No warning tells about a row."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield

@@ -1,0 +1,61 @@
+"""Budget: an exact amount of epsilon."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral
+from typing import Any
+
+from ..display import amount
+from ..errors import BadInput
+
+HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
+
+
+def exact(value: Any, what: str) -> Fraction:
+    """A number as the exact fraction its owner wrote: 0.1 is one tenth, not the double next to it."""
+    try:
+        if not HUGE.search(text := str(value)) and fits(number := Fraction(text)):
+            return number
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise BadInput(f"{what} must be a finite number such as 0.5 or '1/3'")
+
+
+def fits(number: Fraction) -> bool:
+    return max(number.numerator, number.denominator).bit_length() <= 12_000  # Python writes out at most 4,300 digits
+
+
+@dataclass(frozen=True, order=True)
+class Budget:
+    """An amount of epsilon, exact.
+
+    >>> Budget(1).split(3, 37, 60)
+    (Budget('0.03'), Budget('0.37'), Budget('0.6'))
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget") -> None:
+        value = epsilon.epsilon if isinstance(epsilon, Budget) else exact(epsilon, "epsilon")
+        if value <= 0:
+            raise BadInput("epsilon must be greater than zero")
+        object.__setattr__(self, "epsilon", value)
+
+    def split(self, *shares: "float | str | Fraction") -> "tuple[Budget, ...]":
+        """Parts in these proportions; together they are exactly the whole."""
+        weights = [exact(share, "a share") for share in shares]
+        if not weights or min(weights) <= 0:
+            raise BadInput("shares must be greater than zero")
+        unit = self.epsilon / sum(weights)
+        return tuple(Budget(unit * weight) for weight in weights)
+
+    def each(self, count: int) -> "tuple[Budget, ...]":
+        """`count` equal parts."""
+        if not isinstance(count, Integral) or count < 1:
+            raise BadInput("the number of parts must be a whole number, at least one")
+        return self.split(*[1] * int(count))
+
+    def __repr__(self) -> str:
+        return f"Budget('{amount(self.epsilon)}')"
