@@ -9,8 +9,9 @@ import veil
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-ORDER = ["errors", "display", "encoding", "schema", "questions", "kernel", "files", "owner", "datasets", "audit", "cli"]
-TRUSTED = [SOURCE / "encoding.py", SOURCE / "schema.py", SOURCE / "questions.py", *(SOURCE / "kernel").glob("*.py")]
+ORDER = "errors display encoding columns schema questions kernel plans files owner datasets audit cli".split()
+PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "columns", "schema", "questions")]
+TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
 
 
@@ -54,10 +55,17 @@ def test_no_module_outside_the_trusted_part_reads_a_source_from_within():
             assert "._table" not in text and "._noise" not in text, path
 
 
+def written(paths):
+    """The lines somebody has to read: all but blank ones and imports."""
+    lines = [line.strip() for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line and not line.startswith(("import ", "from "))]
+
+
 def test_the_trusted_part_can_be_read_in_one_sitting():
-    """About a thousand lines was the aim, arguments included; blank lines are not read."""
-    lines = [line for path in TRUSTED for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    assert len(lines) < 1700
+    """Arguments included. What touches rows or noise is about half of it; the ledger and its file are a quarter."""
+    proof = [SOURCE / "kernel" / f"{name}.py" for name in "noise exact mechanisms scores checks table source".split()]
+    assert len(written(proof)) < 850
+    assert len(written(TRUSTED)) < 2000
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():

@@ -58,7 +58,8 @@ CSVS = {
     "quoted line ends": (b'a,b\n"p\nq","r\r\ns"\nt,u\n', [(b"p\nq", b"r\r\ns"), (b"t", b"u")]),
     "quoted quotes": (b'a,b\n"p""q",x\n', [(b'p"q', b"x")]),
     "white space": (b"a,b\n x , y\n", [(b" x ", b" y")]),
-    "bytes that are not UTF-8": (b"a,b\n\xff\xfe,x\nok,y\n", [(b"\xff\xfe", b"x"), (b"ok", b"y")]),
+    "bytes that are not UTF-8": (b"a,b\nx\xff,x\nok,y\n", [("x\ufffd".encode(), b"x"), (b"ok", b"y")]),
+    "ragged bytes that are not UTF-8": (b"a,b\n\xff\n1,\xff,3\nok,y\n", [(b"ok", b"y")]),
     "a zero byte": (b"a,b\n\x00,x\n", [(b"\x00", b"x")]),
     "a byte order mark": (b"\xef\xbb\xbfa,b\n1,x\n", [(b"1", b"x")]),
     "carriage returns": (b"a,b\r1,x\r2,y\r", [(b"1", b"x"), (b"2", b"y")]),
@@ -79,11 +80,14 @@ CSVS = {
 
 
 @pytest.mark.parametrize("content, expected", CSVS.values(), ids=CSVS)
-def test_a_csv_keeps_every_value(write: Write, content: bytes, expected: list[tuple[bytes, bytes]]) -> None:
+def test_a_csv_keeps_every_value(
+    write: Write, content: bytes, expected: list[tuple[bytes, bytes]], capfd: pytest.CaptureFixture[str]
+) -> None:
     for path in (write(content), write(gzip.compress(content), "rows.csv.gz")):
         assert column_types(path) == {"a": "", "b": ""}
         assert read_rows(path).column_names == ["a", "b"]
         assert lines(path) == expected
+    assert capfd.readouterr() == ("", "")
 
 
 def test_names_of_columns_may_hold_anything(write: Write) -> None:

@@ -75,10 +75,19 @@ def _header(path: str | os.PathLike[str]) -> list[str]:
 def _read_csv(path: str | os.PathLike[str], names: list[str]) -> pa.Table:
     """All rows, parsed as one block: PyArrow loses or refuses cells that a boundary between blocks cuts in two."""
     with _open(path) as stream:
-        text = stream.read()
+        text = _as_utf8(stream.read())
     with suppress(pa.ArrowInvalid):
         return _parse(text, names)
     return _parse(text + b"\n", names)  # a header without an end
+
+
+def _as_utf8(text: bytes) -> bytes:
+    """The text with U+FFFD for what is not UTF-8: of a line that it leaves out, PyArrow prints such bytes."""
+    try:
+        str(text, "utf-8")
+        return text
+    except UnicodeDecodeError:
+        return str(text, "utf-8", "replace").encode()
 
 
 def _parse(text: bytes, names: list[str]) -> pa.Table:

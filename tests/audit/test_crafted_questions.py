@@ -10,7 +10,7 @@ from exact_laws import Scripted, source_of
 from veil import WHOLE, Binned, Budget, CellScores, Linear, Predicted, Rows, Tree, VeilError
 from veil.audit.tables import EMPTY, LONE, rows
 
-pytestmark = pytest.mark.xfail(reason="the checks let these questions through; remove this line when they do not")
+KNOWN = pytest.mark.xfail(reason="the checks let this through; remove the mark when they do not")
 TABLES = [EMPTY, LONE, rows(("yes", "red", 1), ("no", "blue", 3), ("yes", "green", 2))]
 CRAFTED = {
     "a constant that is not a number": Predicted(Linear({}, [np.nan, 0.0])),
@@ -21,6 +21,8 @@ CRAFTED = {
     "a label between two classes": Binned(Linear({}, [0.0, 0.0]), [0.0], label=0.5),
     "a label that is an array": Binned(Linear({}, [0.0, 0.0]), [0.0], label=np.array([0])),
     "a label that is a truth value": Binned(Linear({}, [0.0, 0.0]), [0.0], label=True),
+}
+REFUSED = {
     "edges that are not numbers": Binned(Linear({}, [0.0]), [np.nan]),
     "edges of two dimensions": Binned(Linear({}, [0.0]), [[0.0]]),
     "weights that are not numbers": Predicted(Linear({"colour": [[np.nan]] * 4}, [0.0])),
@@ -35,19 +37,29 @@ def outcome(table, ask) -> str:
         return f"{type(problem).__name__}: {problem}"
 
 
+@KNOWN
 @pytest.mark.parametrize("name", CRAFTED)
-@pytest.mark.parametrize("verb", ["count", "choose", "above", "split"])
-def test_a_question_fails_on_every_table_or_on_none(name: str, verb: str) -> None:
-    question = CRAFTED[name]
+def test_a_crafted_question_fails_on_every_table_or_on_none(name: str) -> None:
+    assert all(len(outcomes) == 1 for outcomes in outcomes_by_verb(CRAFTED[name]).values())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_question_is_refused_on_every_table(name: str) -> None:
+    assert all(len(outcomes) == 1 for outcomes in outcomes_by_verb(REFUSED[name]).values())
+
+
+def outcomes_by_verb(question) -> dict[str, set[str]]:
+    """What each verb does with the question, over all tables."""
     asks = {
         "count": lambda source: source.count(question, Budget(1), by_class=False),
         "choose": lambda source: source.choose([question, WHOLE], Rows(0), Budget(1)),
         "above": lambda source: source.above(Rows(0), 0, Budget(1)).ask(question),
         "split": lambda source: source.split(question),
     }
-    assert len({outcome(table, asks[verb]) for table in TABLES}) == 1
+    return {verb: {outcome(table, ask) for table in TABLES} for verb, ask in asks.items()}
 
 
+@KNOWN
 @pytest.mark.parametrize("copies", [1, 3])
 def test_no_scorer_counts_a_row_more_than_once(copies: int) -> None:
     question = Binned(Linear({}, np.zeros((1000, 1))), [-1.0], label=0)
@@ -58,7 +70,9 @@ def test_no_scorer_counts_a_row_more_than_once(copies: int) -> None:
     assert counts.value.sum() == copies
 
 
-@pytest.mark.parametrize("hits", [1.5, "2", np.float64(2.5), 0, -1, None])
+@pytest.mark.parametrize(
+    "hits", ["2", 0, -1, None, pytest.param(1.5, marks=KNOWN), pytest.param(np.float64(2.5), marks=KNOWN)]
+)
 def test_hits_that_would_never_be_used_up_are_refused(hits) -> None:
     """Counting down from 1.5 misses zero: the sieve would say yes for ever."""
     source = source_of(LONE, Scripted())

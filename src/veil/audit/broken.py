@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BudgetRefused
-from ..kernel.ledger import Budget, Ledger
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
 from ..kernel.mechanisms import discrete_laplace
 from ..kernel.noise import Noise, SystemNoise
 from .tables import Table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BudgetRefused
-from ..kernel.ledger import Budget
+from ..kernel.budget import Budget
 from ..kernel.mechanisms import discrete_laplace
 from ..kernel.noise import Noise, OpenDPNoise
 from ..kernel.release import SparseCounts

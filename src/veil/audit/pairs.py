@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BudgetRefused
-from ..kernel.ledger import Budget, Ledger
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
 from ..kernel.noise import Noise, SystemNoise
 from ..kernel.scores import Rows
 from ..kernel.source import Source, open_source

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.ledger import Budget, Ledger
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
 from ..kernel.noise import Noise
 from ..kernel.source import Source, open_source
 from ..questions import Axis, Grid, grid

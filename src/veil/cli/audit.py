@@ -5,8 +5,14 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from .. import audit as auditing
+from ..errors import BadInput
 from .output import Json, console, print_json, show_table
+
+WIDE = 140
+TITLE = "Audit: lower bounds on the epsilon that is really lost"
+LEGEND = """bound: at least this much is lost, with 99.9 % confidence for all cases together; never a proof of privacy.
+at claim: the bound that a mechanism which loses exactly its claim would get, so what this audit can tell apart.
+could see: the largest bound that so many runs can give."""
 
 
 def audit(
@@ -17,6 +23,8 @@ def audit(
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Attack every mechanism on neighbouring tables: none of ours may be caught, every broken twin must be."""
+    from .. import audit as auditing  # takes longer to load than the other commands to run
+
     with Progress(console=console, transient=True, disable=as_json) as progress:
         task = progress.add_task("auditing", total=None)
         findings = auditing.audit(
@@ -24,11 +32,15 @@ def audit(
             only=only,
             progress=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
         )
+    if not findings:
+        raise BadInput(f"no case is called {only!r}: leave out --only to see all of them")
     header, rows = auditing.table(findings)
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:
-        show_table("Audit: lower bounds on the epsilon that is really lost", header, rows)
+        shown = len(header) - (console.width < WIDE)  # the event found is in the last column
+        show_table(TITLE, header[:shown], [row[:shown] for row in rows])
+        console.print(LEGEND, markup=False)
     wrong = [finding.name for finding in findings if not finding.as_expected]
     if not as_json:
         console.print("All as expected." if not wrong else f"NOT as expected: {', '.join(wrong)}", markup=False)

@@ -31,15 +31,16 @@ def demo(
         (name, no, yes, _share(yes, no + yes, release.error()))
         for name, (no, yes) in zip(names, release.value, strict=True)
     ]
-    title = "Marriage rated 1 (very poor) to 5 (very good), by affair"
-    show_table(title if seed is None else f"{title}: NOT private", ["rating", "no", "yes", "affairs"], table)
+    if seed is not None:
+        console.print(
+            "Seeded noise, which whoever knows the seed can remove: these counts are NOT private.", style="red"
+        )
+    show_table("Marriage rated 1 (very poor) to 5 (very good), by affair", ["rating", "no", "yes", "affairs"], table)
     scale, error, cost = number(release.scale or 0), release.error(), amount(release.receipt.epsilon)
     console.print(f"Every count has noise of scale {scale}: 95 % of them are within {error} of the truth.")
     if seed is None:
-        console.print(f"No one's answers change the odds of anything printed here by more than a factor of e^{cost}.\n")
-    else:
-        console.print("The noise was seeded, so whoever knows the seed can remove it: NOT private.\n", style="bold red")
-    console.print(str(ledger), markup=False)
+        console.print(f"No one's answers change the odds of anything printed here by more than a factor of e^{cost}.")
+    console.print(f"\n{ledger}", markup=False)
 
 
 def _share(part: int, whole: int, error: int) -> str:

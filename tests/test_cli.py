@@ -1,0 +1,454 @@
+"""The command line: what it prints, the files it writes, and the exit codes 0, 1, 2 and 3."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from veil import BadInput, BudgetRefused, Ledger, Schema, cli, grid, open_source
+from veil.cli import app, main
+from veil.owner import BANNER
+
+SECRET = "SECRET-7391"
+Run = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables as wide as they like, so that words stay whole."""
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr("veil.cli.output.console._width", 300)
+
+
+def run(*arguments: Any) -> Any:
+    """Run a command in this process; what it raises is raised here."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def output(*arguments: Any) -> str:
+    """What a command prints when it succeeds."""
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs `main` as the shell would: gives the exit code, the output and the complaints."""
+
+    def to_the_end(*arguments: Any) -> tuple[Any, str, str]:
+        monkeypatch.setattr(sys, "argv", ["veil", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return (caught.value.code, *capfd.readouterr())
+
+    return to_the_end
+
+
+@pytest.fixture
+def files(tmp_path: Path, rows: pd.DataFrame, schema: Schema) -> Path:
+    """A folder with the ten rows, their schema, and a ledger with three entries."""
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    rows.to_parquet(tmp_path / "rows.parquet")
+    (tmp_path / "schema.toml").write_text(schema.to_toml(), encoding="utf-8")
+    source = open_source(rows, schema, Ledger.create(tmp_path / "ten.ledger", 1, schema.name), noise=1)
+    source.count(grid(schema, "town"), "1/4")
+    source.count(grid(schema, "age"), "1/3")
+    return tmp_path
+
+
+COMMANDS = [
+    (), ("schema",), ("schema", "new"), ("schema", "check"), ("ledger",), ("ledger", "create"), ("ledger", "show"),
+    ("ledger", "verify"), ("ledger", "export"), ("audit",), ("demo",),
+]  # fmt: skip
+
+
+def all_commands(command: Any, path: tuple[str, ...] = ()) -> Any:
+    yield path
+    for name, inside in getattr(command, "commands", {}).items():
+        yield from all_commands(inside, (*path, name))
+
+
+def test_the_tests_know_every_command() -> None:
+    assert sorted(all_commands(typer.main.get_command(app))) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(command: tuple[str, ...]) -> None:
+    for flag in ("--help", "-h"):
+        assert f"Example: veil {' '.join(command)}".rstrip() in output(*command, flag)
+
+
+def test_the_version_is_shown() -> None:
+    assert output("--version").startswith("veil 0.")
+
+
+# ---- schema
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_a_draft_has_the_columns_and_no_value_of_the_rows(files: Path, rows: pd.DataFrame, name: str) -> None:
+    draft = output("schema", "new", files / name)
+    assert [line for line in draft.splitlines() if line.startswith("name")] == [
+        'name = "rows"', 'name = "town"', 'name = "age"', 'name = "income"', 'name = "party"',
+    ]  # fmt: skip
+    values = [str(value) for column in rows for value in rows[column] if len(str(value)) > 2]
+    assert not [value for value in values if value in draft]
+
+
+def test_a_draft_knows_the_declared_types_of_parquet(files: Path) -> None:
+    draft = output("schema", "new", files / "rows.parquet")
+    assert 'name = "age"\nkind = "numeric"\nbounds = []' in draft and "integer = true" in draft
+    assert 'name = "town"\nkind = "categorical"\nvalues = []' in draft
+    assert 'kind = "?"' in output("schema", "new", files / "rows.csv")
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_a_draft_is_not_a_schema_until_it_is_completed(files: Path, name: str) -> None:
+    said = output("schema", "new", files / name, "--out", files / "draft.toml")
+    assert "Complete it from public knowledge" in said and "veil schema check" in said
+    with pytest.raises(BadInput, match="draft.toml: column 'town'"):
+        run("schema", "check", files / "draft.toml")
+
+
+def test_a_completed_draft_is_a_schema(files: Path) -> None:
+    draft = output("schema", "new", files / "rows.parquet")
+    complete = (
+        draft.replace('"?"', '"party"').replace("bounds = []", "bounds = [0, 9]").replace("values = []", "values = [1]")
+    )
+    assert Schema.loads(complete).label == "party"
+
+
+def test_a_draft_quotes_odd_names(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_bytes('"a ""quoted""\nname","back\\slash","del\x7f",é\n1,2,3,4\n'.encode())
+    draft = output("schema", "new", path).replace('label = "?"', "").replace('"?"', '"text"')
+    assert [column.name for column in Schema.loads(draft).column] == ['a "quoted"\nname', "back\\slash", "del\x7f", "é"]
+
+
+def test_a_draft_is_not_written_over_a_file(files: Path) -> None:
+    before = (files / "schema.toml").read_text(encoding="utf-8")
+    with pytest.raises(BadInput, match="exists already: choose another path or add --force"):
+        run("schema", "new", files / "rows.csv", "--out", files / "schema.toml")
+    assert (files / "schema.toml").read_text(encoding="utf-8") == before
+    output("schema", "new", files / "rows.csv", "--out", files / "schema.toml", "--force")
+    assert (files / "schema.toml").read_text(encoding="utf-8").startswith("# A draft")
+
+
+@pytest.mark.parametrize("out", ["nowhere/draft.toml", "rows.csv/draft.toml", "."])
+def test_an_output_that_cannot_be_written_is_refused_and_leaves_nothing(files: Path, out: str) -> None:
+    before = sorted(files.iterdir())
+    with pytest.raises(BadInput, match="cannot be written: check the folder, its permissions and the disk"):
+        run("schema", "new", files / "rows.csv", "--out", files / out, "--force")
+    assert sorted(files.iterdir()) == before
+
+
+def test_a_sound_schema_is_shown(files: Path) -> None:
+    shown = output("schema", "check", files / "schema.toml")
+    assert "Schema 'ten' is sound" in shown and "Bonn, Köln, Lyon, Nice, ..." in shown
+    assert BANNER not in shown
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_the_fit_of_rows_is_shown_below_a_warning(files: Path, name: str) -> None:
+    shown = output("schema", "check", files / "schema.toml", "--rows", files / name)
+    assert "NOT private" in BANNER and BANNER in shown
+    assert shown.index(BANNER) < shown.index("unknown or missing")
+    assert [line.split() for line in shown.splitlines() if line.split()[:2] == ["town", "categorical"]][1][2:] == [
+        "10", "0", "0",
+    ]  # fmt: skip
+
+
+def test_the_check_of_a_schema_speaks_json(files: Path) -> None:
+    found = json.loads(output("schema", "check", files / "schema.toml", "--json"))
+    assert found == {"name": "ten", "codes": {"town": 6, "age": 9, "income": 6, "party": 4}}
+    found = json.loads(output("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", "--json"))
+    assert found["not private"][1] == {"column": "age", "kind": "numeric", "declared": 10, "clipped": 0, "missing": 0}
+
+
+# ---- ledger
+
+
+def test_a_ledger_is_created_once(tmp_path: Path) -> None:
+    path = tmp_path / "new.ledger"
+    assert "epsilon 0.5 for 'survey'" in output("ledger", "create", path, "--limit", "1/2", "--name", "survey")
+    assert Ledger.open(path).limit == Ledger("0.5", "survey").limit
+    with pytest.raises(BadInput, match="exists already"):
+        run("ledger", "create", path, "--limit", "1", "--name", "survey")
+
+
+@pytest.mark.parametrize("limit", ["much", "nan", "inf", "0", "-1", "1/0", "", "1e99999"])
+def test_a_limit_that_is_no_amount_is_refused(tmp_path: Path, limit: str, start: Run) -> None:
+    code, out, said = start("ledger", "create", tmp_path / "new.ledger", f"--limit={limit}", "--name", "survey")
+    assert (code, out) == (2, "") and said.startswith("veil: epsilon must be") and said.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_ledger_is_shown_with_what_was_spent(files: Path) -> None:
+    shown = output("ledger", "show", files / "ten.ledger")
+    assert "7/12 of 1 spent, 5/12 left" in shown and "town[6]" in shown
+    assert "NOT private" in shown  # the noise was seeded
+
+
+def test_a_ledger_speaks_json(files: Path) -> None:
+    found = json.loads(output("ledger", "show", files / "ten.ledger", "--json"))
+    assert (found["name"], found["limit"], found["spent"], found["left"]) == ("ten", "1", "7/12", "5/12")
+    assert [receipt["epsilon"] for receipt in found["receipts"]] == ["1/4", "1/3"]
+    assert json.loads(output("ledger", "verify", files / "ten.ledger", "--json"))["sound"] is True
+
+
+def test_a_ledger_alone_cannot_show_that_it_was_cut_short(files: Path) -> None:
+    said = output("ledger", "verify", files / "ten.ledger")
+    assert "is sound: 3 entries, 0 of them confirmed" in said and "Without a receipt (--against)" in said
+
+
+@pytest.fixture(params=["receipt", "export", "shown", "model"])
+def witness(request: pytest.FixtureRequest, files: Path) -> tuple[Path, int]:
+    """A file that was kept elsewhere, and how many receipts it holds."""
+    receipts = [receipt.to_dict() for receipt in Ledger.open(files / "ten.ledger").receipts()]
+    path = files / f"{request.param}.json"
+    if request.param == "receipt":
+        path.write_text(json.dumps(receipts[-1]))
+    elif request.param == "export":
+        run("ledger", "export", files / "ten.ledger", "--json", "--out", path)
+    elif request.param == "shown":
+        path.write_text(output("ledger", "show", files / "ten.ledger", "--json"))
+    else:
+        with zipfile.ZipFile(path, "w") as model:
+            model.writestr("receipts.json", json.dumps(receipts))
+    return path, 1 if request.param == "receipt" else 2
+
+
+def test_a_sound_ledger_agrees_with_its_witness(files: Path, witness: tuple[Path, int]) -> None:
+    said = output("ledger", "verify", files / "ten.ledger", "--against", witness[0])
+    assert f"is sound: 3 entries, {witness[1]} of them confirmed" in said and "Without" not in said
+    found = json.loads(output("ledger", "verify", files / "ten.ledger", "--against", witness[0], "--json"))
+    assert found == {"sound": True, "entries": 3, "witnesses": witness[1]}
+
+
+def test_a_ledger_that_was_restored_from_a_backup_is_found_out(
+    files: Path, rows: pd.DataFrame, schema: Schema, start: Run
+) -> None:
+    old = files / "old.ledger"
+    ledger = Ledger.open(files / "ten.ledger")
+    ledger._store.close()
+    shutil.copy(files / "ten.ledger", old)
+    source = open_source(rows, schema, ledger, noise=1)
+    (files / "receipt.json").write_text(json.dumps(source.count(grid(schema, "town"), "1/8").receipt.to_dict()))
+    assert "1 of them confirmed" in output("ledger", "verify", ledger.path, "--against", files / "receipt.json")
+    code, out, said = start("ledger", "verify", old, "--against", files / "receipt.json")
+    assert (code, out) == (2, "") and "the ledger was cut short or is old" in said and said.count("\n") == 1
+
+
+def test_the_receipt_of_another_ledger_is_no_witness(files: Path, witness: tuple[Path, int]) -> None:
+    Ledger.create(files / "other.ledger", 1, "ten")
+    with pytest.raises(BadInput, match="belongs to another ledger"):
+        run("ledger", "verify", files / "other.ledger", "--against", witness[0])
+
+
+def encrypted_zip() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as model:
+        model.writestr("receipts.json", "[]")
+    content = bytearray(stream.getvalue())
+    content[6] |= 1  # the flag of an encrypted file, here and in the directory
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(content)
+
+
+def other_zip() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as model:
+        model.writestr("weights.json", "[]")
+    return stream.getvalue()
+
+
+NO_WITNESS = {
+    "no file": None,
+    "an empty file": b"",
+    "a spreadsheet": b"number,hash\n1,2\n",
+    "no receipts": b"[]",
+    "a number": b"5",
+    "a list of numbers": b"[1, 2]",
+    "receipts of no kind": b'{"receipts": 5}',
+    "not UTF-8": b'"\xff"',
+    "too deep": b"[" * 100_000,
+    "another zip": other_zip(),
+    "a locked zip": encrypted_zip(),
+    "half a zip": other_zip()[:-4],
+}
+
+
+@pytest.mark.parametrize("content", NO_WITNESS.values(), ids=NO_WITNESS)
+def test_a_file_without_receipts_is_no_witness(files: Path, content: bytes | None) -> None:
+    path = files / "witness"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadInput, match="witness holds no receipts: give a receipt or an export in JSON, or a model"):
+        run("ledger", "verify", files / "ten.ledger", "--against", path)
+
+
+def test_receipts_are_exported_as_a_spreadsheet_or_json(files: Path) -> None:
+    lines = list(csv.DictReader(io.StringIO(output("ledger", "export", files / "ten.ledger"))))
+    assert [line["epsilon"] for line in lines] == ["1/4", "1/3"]
+    receipts = json.loads(output("ledger", "export", files / "ten.ledger", "--json"))
+    assert [receipt["question"] for receipt in receipts] == ["town[6]", "age[9]"]
+    output("ledger", "export", files / "ten.ledger", "--out", files / "receipts.csv")
+    assert list(csv.DictReader(io.StringIO((files / "receipts.csv").read_text()))) == lines
+
+
+def test_an_export_is_not_written_over_a_file(files: Path) -> None:
+    for flags in ([], ["--json"]):
+        with pytest.raises(BadInput, match="exists already"):
+            run("ledger", "export", files / "ten.ledger", "--out", files / "rows.csv", *flags)
+    output("ledger", "export", files / "ten.ledger", "--out", files / "rows.csv", "--force", "--json")
+    assert len(json.loads((files / "rows.csv").read_text())) == 2
+
+
+def test_an_empty_ledger_exports_a_header(tmp_path: Path) -> None:
+    Ledger.create(tmp_path / "new.ledger", 1, "survey")
+    assert output("ledger", "export", tmp_path / "new.ledger") == "number\n"
+    assert json.loads(output("ledger", "export", tmp_path / "new.ledger", "--json")) == []
+
+
+def test_a_spreadsheet_takes_no_name_for_a_formula(tmp_path: Path) -> None:
+    schema = Schema(name="=HYPERLINK()", column=[{"name": "@x", "kind": "categorical", "values": ["a"]}])
+    source = open_source({"@x": ["a"]}, schema, Ledger.create(tmp_path / "t.ledger", 1, schema.name), noise=1)
+    source.count(grid(schema, "@x"), 1)
+    (line,) = csv.DictReader(io.StringIO(output("ledger", "export", tmp_path / "t.ledger")))
+    assert (line["data"], line["question"]) == ("'=HYPERLINK()", "'@x[2]")
+
+
+# ---- demo
+
+
+def test_the_demo_counts_a_survey_and_shows_what_it_cost() -> None:
+    shown = output("demo")
+    assert "0.5 of 1 spent" in shown and "noise of scale 2" in shown and "e^0.5" in shown
+    assert "NOT private" not in shown
+
+
+def test_a_seeded_demo_is_repeatable_and_says_that_it_is_not_private() -> None:
+    first = output("demo", "--seed", 7)
+    assert first == output("demo", "--seed", 7) != output("demo", "--seed", 8)
+    assert first.index("these counts are NOT private") < first.index("Marriage rated")
+    assert "not private, seeded noise: 1 of 1" in first
+    assert "change the odds" not in first
+
+
+# ---- exit codes
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("schema", "check", "none.toml"),
+        ("schema", "new", "none.csv"),
+        ("ledger", "show", "none.ledger"),
+        ("ledger", "verify", "none.ledger"),
+        ("ledger", "export", "none.ledger"),
+        ("demo", "--epsilon", "much"),
+        ("demo", "--epsilon", "-1"),
+    ],
+    ids=" ".join,
+)
+def test_bad_input_exits_2_with_one_line(start: Run, arguments: tuple[str, ...]) -> None:
+    code, _, said = start(*arguments)
+    assert code == 2 and said.startswith("veil: ") and said.count("\n") == 1 and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "arguments", [("fly",), ("ledger", "create"), ("demo", "--seed", "-1"), ("demo", "--seed", "x")]
+)
+def test_a_command_that_is_not_understood_exits_2(start: Run, arguments: tuple[str, ...]) -> None:
+    code, out, said = start(*arguments)
+    assert (code, out) == (2, "") and "Traceback" not in said
+
+
+def test_a_refused_budget_exits_3_with_one_line(start: Run) -> None:
+    code, _, said = start("demo", "--epsilon", "1.01")
+    assert code == 3 and said.startswith("veil: this would bring the total to epsilon 1.01") and said.count("\n") == 1
+    with pytest.raises(BudgetRefused):
+        run("demo", "--epsilon", "1.01")
+
+
+def test_success_exits_0(start: Run, files: Path) -> None:
+    assert start("schema", "check", files / "schema.toml")[::2] == (0, "")
+
+
+@pytest.fixture
+def breaking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema check that fails in a way nobody foresaw, with a value in the message."""
+
+    def explode(*_: Any) -> Any:
+        raise RuntimeError(f"could not convert {SECRET}")
+
+    monkeypatch.setattr(cli.schema, "read_rows", explode)
+
+
+def test_an_unforeseen_error_exits_1_and_keeps_its_message(
+    start: Run, files: Path, breaking: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VEIL_DEBUG", raising=False)
+    code, out, said = start("schema", "check", files / "schema.toml", "--rows", files / "rows.csv")
+    assert (code, out) == (1, "")
+    assert said == "veil: stopped by an unforeseen RuntimeError; VEIL_DEBUG=1 shows where\n"
+
+
+def test_an_unforeseen_error_is_shown_to_who_asks(files: Path, breaking: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VEIL_DEBUG", "1")
+    monkeypatch.setattr(sys, "argv", ["veil", "schema", "check", f"{files}/schema.toml", "--rows", f"{files}/rows.csv"])
+    with pytest.raises(RuntimeError, match=SECRET):
+        main()
+
+
+def test_rows_that_do_not_fit_are_refused_without_a_value(start: Run, files: Path) -> None:
+    (files / "rows.csv").write_text(f"town,age\n{SECRET},{SECRET}\n")
+    code, out, said = start("schema", "check", files / "schema.toml", "--rows", files / "rows.csv")
+    assert code == 2 and "the rows have no column 'income'" in said
+    assert SECRET not in out + said
+
+
+def shell(*arguments: Any, script: str = "from veil.cli import main; main()") -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    environment.pop("VEIL_DEBUG", None)
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=60)
+
+
+def test_a_process_exits_with_0_or_2_or_1(files: Path) -> None:
+    good = shell("schema", "check", files / "schema.toml", "--json")
+    assert (good.returncode, good.stderr) == (0, "") and json.loads(good.stdout)["name"] == "ten"
+    bad = shell("ledger", "create", files / "new.ledger", "--limit", "lots", "--name", "x")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr == "veil: epsilon must be a finite number such as 0.5 or '1/3'\n"
+    script = f"from veil import cli\ndef fail(*_): raise KeyError({SECRET!r})\ncli.schema.read_rows = fail\ncli.main()"
+    ugly = shell("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", script=script)
+    assert (ugly.returncode, ugly.stdout) == (1, "") and SECRET not in ugly.stderr and "Traceback" not in ugly.stderr
+
+
+def test_a_process_exits_with_3_when_the_budget_refuses() -> None:
+    refused = shell("demo", "--epsilon", "2")
+    assert refused.returncode == 3 and refused.stderr.startswith("veil: this would bring the total to epsilon 2")
+    assert refused.stderr.count("\n") == 1
+
+
+def test_the_installed_command_is_the_same(files: Path) -> None:
+    installed = Path(sys.executable).with_name("veil")
+    if not installed.exists():
+        pytest.skip("veil is not installed beside this Python")
+    done = subprocess.run([installed, "ledger", "show", files / "none"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stderr.startswith("veil: there is no ledger at")
