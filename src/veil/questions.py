@@ -248,7 +248,7 @@ class CellScores:
     @cached_property
     def table(self) -> Integers:
         table = fixed_point(self.values)
-        if table.ndim != 2 or len(table) != self.partition.size:
+        if table.ndim != 2 or len(table) != self.partition.size or not table.size:
             raise BadInput("cell scores need one row for each cell and one column for each class")
         return table
 
@@ -282,12 +282,19 @@ class Linear:
     def columns(self) -> tuple[str, ...]:
         return tuple(self.weights)
 
+    @cached_property
+    def start(self) -> Integers:
+        start = fixed_point(self.constant)
+        if start.ndim != 1 or not start.size:
+            raise BadInput("a linear scorer needs a list with one constant for each class")
+        return start
+
     @property
     def classes(self) -> int:
-        return len(np.atleast_1d(np.asarray(self.constant)))
+        return len(self.start)
 
     def scores(self, codes: Codes) -> Integers:
-        scores = np.tile(fixed_point(np.atleast_1d(self.constant)), (_rows(codes), 1))
+        scores = np.tile(self.start, (_rows(codes), 1))
         for name, table in self.tables.items():
             scores += table[codes[name]]
         return scores
@@ -298,9 +305,12 @@ class Linear:
 
 def fixed_point(values: npt.ArrayLike | Iterable[float]) -> Integers:
     """Numbers as whole multiples of 1 / UNIT, clipped so that sums over columns cannot overflow."""
-    array = np.asarray(values, np.float64)
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("scores and edges must be numbers, in rows of equal length") from None
     if np.isnan(array).any():
-        raise BadInput("a score is not a number")
+        raise BadInput("a score or an edge is not a number")
     return np.floor(np.clip(array, -(2.0**30), 2.0**30) * UNIT + 0.5).astype(np.int64)
 
 

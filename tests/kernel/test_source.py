@@ -149,7 +149,7 @@ def test_a_quantile_ignores_missing_values_and_works_on_scores():
     source, _ = source_of()
     assert source.quantile("x", 0.5, HUGE).value in (4.0, 5.0)  # nine values, 4.5 in the middle
     score = Linear({"x": np.column_stack([np.zeros(9), np.arange(9)])}, [0, 0])
-    assert source.quantile(score, 0.5, HUGE, grid=[0.5, 4.5, 7.5]).value == 4.5
+    assert source.quantile(score, 0.5, HUGE, grid=np.array([0.5, 4.5, 7.5])).value == 4.5
 
 
 def test_an_empty_table_answers_like_any_other():
@@ -360,6 +360,12 @@ BAD = {
     "tiny epsilon": lambda s: s.count(WHOLE, Budget("1e-30")),
     "epsilon zero": lambda s: s.count(WHOLE, 0),
     "weights": lambda s: s.split_at_random(1, 0),
+    "fraction of a cell": lambda s: s.choose([WHOLE], Rows(0.5), Budget(1)),
+    "fraction of a threshold": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), threshold=2.5),
+    "spurious without bound": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), spurious=float("inf")),
+    "spurious not a number": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), spurious=float("nan")),
+    "sparse tree": lambda s: s.count_sparse(Tree(WHOLE, (WHOLE,)), Budget(1)),
+    "weights that are words": lambda s: s.count(Predicted(Linear({}, ["a", "b"])), Budget(1)),
     "negative threshold": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), threshold=-5),
 }
 

@@ -5,6 +5,8 @@ Everything here is public. A question that passes cannot fail on a row afterward
 
 from typing import Any
 
+import numpy as np
+
 from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
 from ..schema import Categorical, Numeric, Schema
@@ -24,8 +26,8 @@ def check_partition(partition: Any, schema: Schema, *, dense: bool = True) -> No
             check_partition(part, schema, dense=dense)
     elif type(partition) in (Binned, Predicted):
         _check_scorer(partition.scorer, schema)
-        if type(partition) is Binned and not -partition.scorer.classes <= partition.label < partition.scorer.classes:
-            raise BadInput("the binned label is not one of the scorer's classes")
+        if type(partition) is Binned:
+            check_whole(partition.label, "the binned label", -partition.scorer.classes, partition.scorer.classes - 1)
     else:
         raise BadInput("a partition must be a Grid, Tree, Binned or Predicted")
     if dense and partition.size * len(schema.classes) > DENSE_LIMIT:
@@ -53,6 +55,7 @@ def _check_scorer(scorer: Any, schema: Schema) -> None:
         check_partition(scorer.partition, schema)
         scorer.table  # noqa: B018 - raises if its shape does not fit the partition
     elif type(scorer) is Linear:
+        scorer.start  # noqa: B018 - raises if it is not one number for each class
         for name, table in scorer.tables.items():
             if table.shape != (_column(name, schema).size, scorer.classes):
                 raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
@@ -69,6 +72,13 @@ def check_score(score: Any) -> None:
 def check_cell(score: Any, partition: Any, schema: Schema) -> None:
     """Refuse a score about a cell or a class that the partition does not have."""
     if type(score) is Rows:
-        inside = score.label is None or 0 <= score.label < len(schema.classes)
-        if not inside or not 0 <= score.cell < partition.size:
-            raise BadInput("the score asks about a cell or a class that the partition does not have")
+        check_whole(score.cell, "the score's cell", 0, partition.size - 1)
+        check_whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
+
+
+def check_whole(value: Any, what: str, low: int, high: int | None = None) -> None:
+    """Refuse what is not a whole number in this range; a fraction could pass a comparison and fail on a row."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise BadInput(f"{what} must be a whole number, at least {low}")
+    if high is not None and value > high:
+        raise BadInput(f"{what} must be at most {high}")

@@ -112,8 +112,8 @@ class Entropy:
     high, unit = 0, UNIT
 
     def __post_init__(self) -> None:
-        if not 1 <= self.most <= 1 << 24:
-            raise BadInput("most must lie between 1 and 2^24")
+        if not isinstance(self.most, int) or not 1 <= self.most <= 1 << 24:
+            raise BadInput("most must be a whole number between 1 and 2^24")
 
     @cached_property
     def low(self) -> int:

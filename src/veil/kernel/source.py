@@ -12,7 +12,7 @@ from ..errors import BadInput, LedgerProblem
 from ..questions import Axis, Binned, Grid, Partition, Scorer
 from ..schema import Numeric, Schema
 from .budget import Budget, exact
-from .checks import check_cell, check_partition, check_score
+from .checks import check_cell, check_partition, check_score, check_whole
 from .ledger import Account, Ledger, Receipt
 from .mechanisms import (
     Sieve,
@@ -104,13 +104,14 @@ class Source:
         """
         epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
         check_partition(grid, self.schema, dense=False)
-        if type(grid) is not Grid or not spurious > 0:
-            raise BadInput("a sparse count needs a Grid, and spurious above zero")
-        level = threshold_for(cells, epsilon, spurious) if threshold is None else int(threshold)
-        if level < 0 or survivors(cells, epsilon, level) > SPARSE_LIMIT:
+        if type(grid) is not Grid or not 0 < spurious <= SPARSE_LIMIT:
+            raise BadInput(f"a sparse count needs a Grid, and spurious between 0 and {SPARSE_LIMIT}")
+        level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
+        check_whole(level, "the threshold", 0)
+        if survivors(cells, epsilon, level) > SPARSE_LIMIT:
             raise BadInput(
                 f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: "
-                f"at {max(level, 0)} about {survivors(cells, epsilon, max(level, 0)):.3g} empty cells would pass it"
+                f"at {level} about {survivors(cells, epsilon, level):.3g} empty cells would pass it"
             )
         receipt = self._charge("count_sparse", f"{grid.describe()} above {level}", budget)
         with quiet():
@@ -145,8 +146,7 @@ class Source:
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
         check_score(score)
-        if hits < 1:
-            raise BadInput("a sieve needs at least one hit")
+        check_whole(hits, "hits", 1)
         level = -(-exact(threshold, "the threshold") * score.unit // 1)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
         if min(rates) < SMALLEST_EPSILON:
@@ -198,7 +198,8 @@ class Source:
             partition: Partition = Grid((Axis(of, groups, column.names),))
             cuts: Sequence[float] = column.cuts[1:-1]
         else:
-            partition, cuts = Binned(of, tuple(grid or ()), label), tuple(grid or ())
+            cuts = () if grid is None else tuple(grid)
+            partition = Binned(of, cuts, label)
         check_partition(partition, self.schema)
         if len(cuts) == 0:
             raise BadInput("a quantile needs a grid of at least one cut point")
