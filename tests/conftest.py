@@ -6,6 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 from typing import Any, NoReturn
 
 import numpy as np
@@ -99,19 +100,24 @@ ODD_VALUES: tuple[Any, ...] = (
 
 
 @pytest.fixture(scope="session")
-def odd_values() -> Callable[..., Any]:
-    """Draws an array of values that no column expects, and a few that one may.
+def all_odd_values() -> Any:
+    """Values that no column expects, and a few that one may."""
+    return np.fromiter(ODD_VALUES, object, len(ODD_VALUES))
 
-    The fixed ones are drawn by their place: Hypothesis would ask them for more than some of them can bear.
+
+@pytest.fixture(scope="session")
+def odd_values() -> Callable[..., Any]:
+    """Draws an array of such values, and of generated ones.
+
+    The former are drawn by a seed: Hypothesis would ask them for more than some of them can bear, and try few of them.
     """
     numbers = st.one_of(st.floats(), st.integers(), st.decimals(), st.complex_numbers(), st.booleans())
     texts = st.one_of(st.text(), st.characters(categories=["Cs"]), st.binary(), st.floats().map(str))
-    places = st.integers(0, len(ODD_VALUES) - 1).map(lambda place: ("odd", place))
-    made = st.one_of(numbers, texts, st.dates()).map(lambda value: ("made", value))
 
     def draw(data: st.DataObject, min_size: int = 0, max_size: int = 8) -> Any:
-        drawn = data.draw(st.lists(st.one_of(places, made), min_size=min_size, max_size=max_size))
-        values = [ODD_VALUES[value] if kind == "odd" else value for kind, value in drawn]
-        return np.fromiter(values, object, len(values))
+        values = data.draw(st.lists(st.one_of(numbers, texts, st.dates()), min_size=min_size, max_size=max_size))
+        chance = Random(data.draw(st.integers(0, 10**6)))
+        mixed = [chance.choice(ODD_VALUES) if chance.random() < 0.6 else value for value in values]
+        return np.fromiter(mixed, object, len(mixed))
 
     return draw

@@ -300,8 +300,26 @@ CONTAINERS: dict[str, Callable[[np.ndarray], Any]] = {
     "lists": lambda column: {"word": list(column), "number": list(column)},
     "numpy": lambda column: np.column_stack([column, column]),
     "pandas": lambda column: pd.DataFrame({"word": column, "number": column}, dtype=object),
-    "polars": lambda column: pl.DataFrame({name: pl.Series(list(column), dtype=pl.Object) for name in ("word", "number")}),
+    "polars": lambda column: pl.DataFrame(
+        {name: pl.Series(list(column), dtype=pl.Object) for name in ("word", "number")}
+    ),
 }
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 1000])
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_every_odd_value_has_the_code_that_it_has_alone(
+    container: Callable[[np.ndarray], Any], block: int, all_odd_values: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with no_warning():
+        alone = [codes([value]) for value in all_odd_values]
+        beside_text = [codes(["a", value]) for value in all_odd_values]
+        monkeypatch.setattr(encoding, "BLOCK", block)
+        for order in (1, -1):
+            encoded = SCHEMA.encode(container(all_odd_values[::order]))
+            words, numbers = encoded["word"][::order].tolist(), encoded["number"][::order].tolist()
+            assert words == [found[0][0] for found in alone] == [found[0][1] for found in beside_text]
+            assert numbers == [found[1][0] for found in alone] == [found[1][1] for found in beside_text]
 
 
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)

@@ -257,8 +257,8 @@ MISTAKES: Mapping[str, tuple[Any, str]] = {
     "an edge that is no number": (lambda: Binned(CellScores(WHOLE, [[0.0]]), [float("nan")]).size, "not a number"),
     "too few cells": (lambda: CellScores(grid(SCHEMA, "a"), [[0.0]]).table, "one row for each cell"),
     "a score for no class": (lambda: CellScores(WHOLE, [0.0]).table, "one column for each class"),
-    "a score that is no number": (lambda: CellScores(WHOLE, [[float("nan")]]).table, "a score is not a number"),
-    "a weight that is no number": (lambda: Linear({"a": [[float("nan")]] * 2}, [0]).tables, "a score is not a number"),
+    "a score that is no number": (lambda: CellScores(WHOLE, [[float("nan")]]).table, "not a number"),
+    "a weight that is no number": (lambda: Linear({"a": [[float("nan")]] * 2}, [0]).tables, "not a number"),
 }
 
 

@@ -1,5 +1,6 @@
 """Veil publishes from a private table under one differential-privacy budget."""
 
+from .columns import Categorical, Numeric, Text
 from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
 from .kernel.budget import Budget
 from .kernel.ledger import Ledger, Receipt
@@ -8,7 +9,7 @@ from .kernel.release import Release, SparseCounts
 from .kernel.scores import Correct, Entropy, Gini, Majority, Rows
 from .kernel.source import Source, open_source
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Tree, axis, grid
-from .schema import Categorical, Numeric, Schema, Text
+from .schema import Schema
 
 __all__ = [
     "Axis",

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .columns import MISSING, Categorical, Numeric, Text
 from .encoding import category_codes, columns_of, in_blocks, numbers
-from .schema import MISSING, Categorical, Numeric, Schema, Text, toml_text
+from .schema import Schema, toml_text
 
 BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
 

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .columns import Categorical, Numeric
 from .errors import BadInput
-from .schema import Categorical, Numeric, Schema
+from .schema import Schema
 
 UNIT = 1 << 20  # scores of rows are whole numbers of 1 / UNIT
 Codes = Mapping[str, npt.NDArray[Any]]

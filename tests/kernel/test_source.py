@@ -364,6 +364,7 @@ BAD = {
     "fraction of a threshold": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), threshold=2.5),
     "spurious without bound": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), spurious=float("inf")),
     "spurious not a number": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), spurious=float("nan")),
+    "sparse words": lambda s: s.count_sparse("a", Budget(1)),
     "sparse tree": lambda s: s.count_sparse(Tree(WHOLE, (WHOLE,)), Budget(1)),
     "weights that are words": lambda s: s.count(Predicted(Linear({}, ["a", "b"])), Budget(1)),
     "negative threshold": lambda s: s.count_sparse(grid(SCHEMA, "a"), Budget(1), threshold=-5),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import Categorical
 from ..errors import BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.mechanisms import discrete_laplace
@@ -19,7 +20,7 @@ from ..kernel.release import SparseCounts
 from ..kernel.scores import Correct, Entropy, Gini, Majority, Rows, Score
 from ..kernel.source import Source
 from ..questions import WHOLE, CellScores, Grid, Linear, Partition, Predicted, grid
-from ..schema import Categorical, Schema
+from ..schema import Schema
 from .harness import Case, View
 from .tables import (
     BLUE,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..columns import Categorical
 from ..errors import BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
@@ -19,7 +20,7 @@ from ..kernel.noise import Noise, SystemNoise
 from ..kernel.scores import Rows
 from ..kernel.source import Source, open_source
 from ..questions import WHOLE, Binned, Linear
-from ..schema import Categorical, Schema
+from ..schema import Schema
 from . import broken
 from .harness import Case, Runs
 from .ours import both_rooms, noisy_count, sifting

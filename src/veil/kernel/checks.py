@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import Categorical, Numeric
 from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
-from ..schema import Categorical, Numeric, Schema
+from ..schema import Schema
 from .scores import Correct, Entropy, Gini, Majority, Rows
 
 DENSE_LIMIT = 200_000_000  # counts in one dense answer

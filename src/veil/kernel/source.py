@@ -7,10 +7,11 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from ..columns import Numeric
 from ..encoding import quiet
 from ..errors import BadInput, LedgerProblem
 from ..questions import Axis, Binned, Grid, Partition, Scorer
-from ..schema import Numeric, Schema
+from ..schema import Schema
 from .budget import Budget, exact
 from .checks import check_cell, check_partition, check_score, check_whole
 from .ledger import Account, Ledger, Receipt
@@ -102,8 +103,8 @@ class Source:
         The same release as `count` with every count up to the threshold blanked, drawn without visiting the empty
         cells. The default threshold lets through `spurious` empty cells on average.
         """
-        epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
         check_partition(grid, self.schema, dense=False)
+        epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
         if type(grid) is not Grid or not 0 < spurious <= SPARSE_LIMIT:
             raise BadInput(f"a sparse count needs a Grid, and spurious between 0 and {SPARSE_LIMIT}")
         level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
@@ -231,8 +232,7 @@ class Source:
         return tuple(Source(t, self.schema, a, self._noise) for t, a in zip(tables, accounts, strict=True))
 
     def _per_row(self, budget: Budget) -> Fraction:
-        """What a row may cost: the budget protects a person, who has at most `rows_per_person` rows (group
-        privacy)."""
+        """What a row may cost: the budget protects a person with at most `rows_per_person` rows (group privacy)."""
         epsilon = Budget(budget).epsilon / self.schema.rows_per_person
         if epsilon < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
@@ -240,14 +240,8 @@ class Source:
 
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
         protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
-        return self._account.charge(
-            Budget(budget),
-            verb=verb,
-            question=question,
-            noise=self._noise.name,
-            private=self._noise.private,
-            protects=protects,
-        )
+        noise = {"noise": self._noise.name, "private": self._noise.private}
+        return self._account.charge(Budget(budget), verb=verb, question=question, protects=protects, **noise)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("private rows cannot be copied or pickled: open the source again where you need it")

@@ -1,0 +1,276 @@
+"""Categorical, Numeric, Text: what is public about one column, written by its owner, never read from the rows.
+
+A column turns every value into a code. Values outside the declared domain have one: numbers are clipped to the
+bounds, and unknown or missing values get the code of the declared `missing` value, or one of their own after all
+others.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from .display import number
+from .encoding import Codes, as_column, category_codes, in_blocks, numbers, text_of
+from .errors import BadInput
+
+DEFAULT_BINS = 16
+MISSING = "(missing)"
+KINDS = 'needs a kind: "categorical", "numeric" or "text"'
+COMPLAINTS = {  # in our words, where those of the validation library speak of Python
+    "extra_forbidden": "is not a known key",
+    "missing": "is required",
+    "too_short": "must not be empty",
+    "too_long": "is too long",
+    "string_too_short": "must not be empty",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_attributes_type": "must be a table",
+    "union_tag_not_found": KINDS,
+    "union_tag_invalid": KINDS,
+}
+Word = Annotated[str, BeforeValidator(text_of)]
+
+
+class Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise BadInput(self._place(fields) + _first_complaint(error, fields)) from None
+
+    @classmethod
+    def _place(cls, fields: Mapping[str, Any]) -> str:
+        """How a complaint starts."""
+        return ""
+
+
+class _Column(Declared):
+    name: str = Field(min_length=1)
+
+    @classmethod
+    def _place(cls, fields: Mapping[str, Any]) -> str:
+        return f"column {fields.get('name', '?')!r}: "
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name of each code."""
+        return ()
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """From coarse to fine, the group of each code."""
+        return ()
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self.names)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.min_scalar_type(self.size - 1)
+
+
+class Categorical(_Column):
+    """A column of declared values; `groups` nests them into a taxonomy, `missing` names the value for all others."""
+
+    kind: Literal["categorical"] = "categorical"
+    values: tuple[Word, ...] = Field(min_length=1)
+    groups: dict[str, Any] | None = None
+    missing: Word | None = None
+
+    @field_validator("groups")
+    @classmethod
+    def _groups_hold_text(cls, groups: dict[str, Any] | None) -> Any:
+        return groups and _as_text(groups)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Categorical":
+        if len(set(self.values)) < len(self.values):
+            raise ValueError("values must be distinct")
+        if len(self.values) >= 2**31:
+            raise ValueError("too many values")
+        if self.missing is not None and self.missing not in self.values:
+            raise ValueError("missing must be one of the values")
+        if self.missing is None and MISSING in self.values:
+            raise ValueError(f"the value {MISSING!r} must also be declared as missing")
+        leaves = [leaf for leaf, _ in _leaves(self.groups or {})]
+        if len(set(leaves)) < len(leaves) or not set(leaves) <= set(self.values):
+            raise ValueError("groups must hold declared values, each at most once")
+        return self
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return self.values if self.missing is not None else (*self.values, MISSING)
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Group of each code: all together, then the taxonomy from its top down, then every code by itself."""
+        paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
+        depth = max(map(len, paths.values()), default=0)
+        steps = [(*paths.get(name, ()), (name,)) for name in self.names]  # (name,): a value, not a group of that name
+        keys = [[step[:level] for step in steps] for level in range(depth + 1)]
+        finest = tuple(range(self.size))
+        return tuple(dict.fromkeys([*(_ranks(level) for level in keys), finest]))
+
+    def encode(self, values: Any) -> Codes:
+        """The code of each value; total."""
+        code_of = {value: code for code, value in enumerate(self.values)}
+        missing = len(self.values) if self.missing is None else code_of[self.missing]
+        column = as_column(values, self.name)
+        return in_blocks(column, lambda block: category_codes(block, code_of, missing), self.dtype)
+
+
+class Numeric(_Column):
+    """A column of numbers within bounds, cut into bins: equal, logarithmic, or between declared edges.
+
+    A bin holds its lower edge, the last one also the upper bound. An integer column with few enough values has a bin
+    for each.
+    """
+
+    kind: Literal["numeric"] = "numeric"
+    bounds: tuple[float, float]
+    integer: bool = False
+    bins: int | None = Field(None, ge=1, le=2**16 - 2)
+    scale: Literal["linear", "log"] = "linear"
+    edges: tuple[float, ...] | None = Field(None, min_length=1)
+    missing: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _edges_are_bounds(cls, fields: Any) -> Any:
+        edges = fields.get("edges") if isinstance(fields, dict) else None
+        if isinstance(edges, (list, tuple)) and len(edges) > 1 and "bounds" not in fields:
+            return {**fields, "bounds": (edges[0], edges[-1])}
+        return fields
+
+    @model_validator(mode="after")
+    def _check(self) -> "Numeric":
+        low, high = self.bounds
+        if not (isfinite(low) and isfinite(high) and low < high and isfinite(high - low)):
+            raise ValueError("bounds must be two finite numbers, the lower one first")
+        if self.scale == "log" and low <= 0:
+            raise ValueError(
+                "logarithmic bins need a lower bound above zero; write edges instead, such as [0, 1, 10, 100]"
+            )
+        if self.edges is not None and (self.bins is not None or self.scale == "log"):
+            raise ValueError("give either edges, or bins and a scale")
+        if self.edges is not None and (self.edges[0], self.edges[-1]) != self.bounds:
+            raise ValueError("the first and last edges must be the bounds")
+        if self.integer and not all(edge.is_integer() for edge in (low, high, *(self.edges or ()))):
+            raise ValueError("an integer column needs whole bounds and edges")
+        if not np.all(np.diff(self.cuts) > 0):
+            raise ValueError("edges must increase; these bins overlap or are empty")
+        if self.missing is not None and not low <= self.missing <= high:
+            raise ValueError("missing must lie within the bounds")
+        return self
+
+    @cached_property
+    def cuts(self) -> tuple[float, ...]:
+        """The edges of the bins, outermost ones included; whole ones for integers, so that no bin is empty."""
+        low, high = self.bounds
+        if self.edges is not None:
+            return self.edges
+        top = high + 1 if self.integer else high
+        bins = self.bins or DEFAULT_BINS
+        if self.integer and high - low < bins:
+            return tuple(float(edge) for edge in np.arange(low, top + 1))
+        steps = np.geomspace(low, top, bins + 1) if self.scale == "log" else np.linspace(low, top, bins + 1)
+        inner = dict.fromkeys(np.ceil(steps[1:-1]).clip(max=high)) if self.integer else steps[1:-1]
+        return (low, *map(float, inner), top)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        names = self._whole_names() if self.integer else self._names()
+        return tuple(names if self.missing is not None else [*names, MISSING])
+
+    def _names(self) -> list[str]:
+        """Each bin by its edges, with as many digits as tell them apart."""
+        texts = [number(cut) for cut in self.cuts]
+        digits = 3
+        while len(set(texts)) < len(texts):
+            digits += 1
+            texts = [f"{cut:,.{digits}g}" for cut in self.cuts]
+        return [f"{low} to {high}" for low, high in pairwise(texts)]
+
+    def _whole_names(self) -> list[str]:
+        """Each bin by the first and the last integer in it."""
+        lows = [int(cut) for cut in self.cuts]
+        highs = [*(low - 1 for low in lows[1:-1]), int(self.bounds[1])]
+        return [str(low) if low == high else f"{low} to {high}" for low, high in zip(lows[:-1], highs, strict=True)]
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Dyadic intervals: level j cuts the bins into 2^j runs, until every bin stands alone."""
+        bins = len(self.cuts) - 1
+        own = () if self.missing is not None else (MISSING,)  # a code apart is a group apart below the coarsest level
+        halvings = [[*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)]
+        return tuple(dict.fromkeys([(0,) * self.size, *map(_ranks, halvings)]))
+
+    def encode(self, values: Any) -> Codes:
+        """The bin of each value; total."""
+        inner = np.array(self.cuts[1:-1])
+        missing = np.nan if self.missing is None else self.missing
+
+        def block(part: Any) -> Any:
+            x = numbers(part)
+            x = np.where(np.isnan(x), missing, x)
+            return np.where(np.isnan(x), len(inner) + 1, np.searchsorted(inner, x, side="right"))
+
+        return in_blocks(as_column(values, self.name), block, self.dtype)
+
+
+class Text(_Column):
+    """A column of free text. It is declared but not encoded: no question about cells can be asked of it."""
+
+    kind: Literal["text"] = "text"
+
+
+AnyColumn = Annotated[Categorical | Numeric | Text, Field(discriminator="kind")]
+
+
+def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each value in a taxonomy with the groups it lies in, outermost first."""
+    if isinstance(groups, Mapping):
+        for name, inside in groups.items():
+            yield from _leaves(inside, (*path, name))
+    else:
+        yield from ((value, path) for value in groups)
+
+
+def _as_text(groups: Any) -> Any:
+    """A taxonomy with every value as the text it is compared by."""
+    if isinstance(groups, Mapping):
+        return {str(name): _as_text(inside) for name, inside in groups.items()}
+    if isinstance(groups, (list, tuple)):
+        return tuple(text_of(value) for value in groups)
+    raise ValueError("groups must be lists of values, or groups of groups")
+
+
+def _ranks(keys: list[Any]) -> tuple[int, ...]:
+    """Each key replaced by the order of its first appearance."""
+    order = {key: rank for rank, key in enumerate(dict.fromkeys(keys))}
+    return tuple(order[key] for key in keys)
+
+
+def _first_complaint(error: ValidationError, fields: Mapping[str, Any]) -> str:
+    """One sentence about one mistake: an unknown key if there is one, since it explains a missing one."""
+    found = error.errors(include_url=False, include_context=False)
+    first = next((problem for problem in found if problem["type"] == "extra_forbidden"), found[0])
+    kind, place = first["type"], first["loc"]
+    if kind == "value_error":
+        return first["msg"].removeprefix("Value error, ")
+    said = COMPLAINTS.get(kind, first["msg"].removeprefix("Input "))
+    if place[0] == "column" and len(place) > 1:
+        column = fields["column"][place[1]]
+        name = column.get("name") if isinstance(column, Mapping) else None
+        return f"a column {said}" if name is None else f"column {name!r} {said}"
+    inside = kind == "missing" and len(place) > 1  # an item of a list, not a key
+    return f"{place[0]} {'is too short' if inside else said}"

@@ -1,0 +1,52 @@
+"""Naive Bayes (Vaidya, Shafiq, Basu, Hong, Web Intelligence 2013): count every column by class, and multiply."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..columns import Categorical, Numeric
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.source import Source
+from ..questions import Linear, axis
+from ..schema import Schema
+from .finish import class_prior, class_totals, column_shares, log_likelihoods, smooth
+
+
+def naive_bayes(
+    source: Source, budget: Budget, *, columns: Sequence[str] | None = None, smoothing: float = 1.0
+) -> Linear:
+    """Publish the counts of every column by class, as if columns were independent within a class.
+
+    Budget: all of it for one set of counts, divided between the columns in proportion to size^(2/3). The class totals
+    cost nothing, since every table adds up to them.
+
+    Returns a scorer: the logarithm of P(class) times P(code | class) for every column. `columns` names the columns to
+    use (all without it), `smoothing` is what every count gets on top of what its noise calls for.
+    """
+    features = _features(source.schema, columns, smoothing)
+
+    shares = column_shares([column.size for column in features])
+    releases = source.count_each([axis(column) for column in features], budget, shares=shares)
+    tables, scales = [release.value for release in releases], [float(release.scale or 0) for release in releases]
+
+    prior = class_prior(*class_totals(tables, scales))
+    weights = {}
+    for column, counts, scale in zip(features, tables, scales, strict=True):
+        weights[column.name] = log_likelihoods(counts, smooth(counts, scale, column.levels, prior), smoothing)
+    return Linear(weights, np.log(prior))
+
+
+def _features(schema: Schema, names: Sequence[str] | None, smoothing: float) -> list[Categorical | Numeric]:
+    """The columns to count, in the order of the schema; complains before anything is charged."""
+    if schema.label is None:
+        raise BadInput("naive Bayes needs a label: name the column to predict in the schema")
+    if not 0 < smoothing < np.inf:
+        raise BadInput("smoothing must be a number above zero")
+    features = {column.name: column for column in schema.features}
+    if unknown := [name for name in names or () if name not in features]:
+        raise BadInput(f"column {unknown[0]!r} cannot be used: name categorical or numeric columns, not the label")
+    chosen = [column for name, column in features.items() if names is None or name in names]
+    if not chosen:
+        raise BadInput("naive Bayes needs at least one column besides the label")
+    return chosen
