@@ -403,3 +403,10 @@ def test_a_missing_opendp_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     with pytest.raises(BadInput, match="pip install"):
         OpenDPNoise()
+
+
+def test_sparse_counts_never_mix_the_laws_of_two_samplers():
+    """OpenDP's scale is a rounded float: occupied cells would differ from empty ones by more than any epsilon allows."""
+    assert type(OpenDPNoise().own) is SystemNoise
+    for source in (SystemNoise(), SeededNoise(1)):
+        assert source.own is source

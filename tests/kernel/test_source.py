@@ -277,6 +277,19 @@ def test_which_rows_of_a_person_stay_is_drawn_at_random():
     assert seen == {(1, 1, 0), (1, 0, 1), (0, 1, 1)}
 
 
+@pytest.mark.parametrize("ids", [["p"], ["p", "q", "r"], []])
+def test_a_person_column_of_another_length_is_refused(ids):
+    with pytest.raises(BadInput, match="column 'id' and the others have different lengths"):
+        source_of({"id": ids, "a": ["u", "v"]}, schema=PERSONS)
+
+
+class Crowd(Axis):
+    """An axis whose groups depend on how many rows there are."""
+
+    def pick(self, codes):
+        return np.full(len(codes), len(codes) % 2)
+
+
 QUESTIONS = {
     "count": lambda source, budget: source.count(WHOLE, budget),
     "count_each": lambda source, budget: source.count_each([WHOLE, grid(SCHEMA, "a")], budget),
@@ -341,6 +354,9 @@ BAD = {
     "unknown column": lambda s: s.count(Grid((Axis("zzz", (0,), ("all",)),)), Budget(1)),
     "too few groups": lambda s: s.count(Grid((Axis("a", (0, 1), ("u", "v")),)), Budget(1)),
     "gap in groups": lambda s: s.count(Grid((Axis("a", (0, 2, 2), ("u", "v", "w")),)), Budget(1)),
+    "an axis of its own": lambda s: s.count(Grid((Crowd("a", (0, 1, 0), ("u", "v")),)), Budget(1)),
+    "axes in a list": lambda s: s.count(Grid([Axis("a", (0, 1, 0), ("u", "v"))]), Budget(1)),
+    "groups in a list": lambda s: s.count(Grid((Axis("a", [0, 1, 0], ("u", "v")),)), Budget(1)),
     "a class of its own": lambda s: s.count(type("Mine", (Grid,), {})(), Budget(1)),
     "small weights": lambda s: s.count(Predicted(Linear({"a": np.zeros((2, 2))}, [0, 0])), Budget(1)),
     "odd scorer": lambda s: s.count(Predicted(lambda codes: codes), Budget(1)),

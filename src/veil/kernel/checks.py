@@ -19,10 +19,10 @@ SCORES = (Correct, Entropy, Gini, Majority, Rows)
 
 def check_partition(partition: Any, schema: Schema, *, dense: bool = True) -> None:
     """Refuse a partition that is not one of the four kinds or does not fit the schema."""
-    if type(partition) is Grid:
+    if type(partition) is Grid and type(partition.axes) is tuple:
         for axis in partition.axes:
             _check_axis(axis, schema)
-    elif type(partition) is Tree:
+    elif type(partition) is Tree and type(partition.branches) is tuple:
         for part in (partition.cut, *partition.branches):
             check_partition(part, schema, dense=dense)
     elif type(partition) in (Binned, Predicted):
@@ -45,6 +45,8 @@ def _column(name: str, schema: Schema) -> Categorical | Numeric:
 
 
 def _check_axis(axis: Axis, schema: Schema) -> None:
+    if type(axis) is not Axis or type(axis.groups) is not tuple:
+        raise BadInput("a grid must be made of axes, as axis(column) makes them")
     if len(axis.groups) != _column(axis.column, schema).size:
         raise BadInput(f"the axis of column {axis.column!r} must give a group to each of its codes")
     if set(axis.groups) != set(range(len(axis.names))):

@@ -34,6 +34,11 @@ class Noise(ABC):
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """Independent uniform 64-bit words."""
 
+    @property
+    def own(self) -> "Noise":
+        """A source whose samplers are all of this class: where two of them must share one law."""
+        return self
+
     def _uniform(self, word: np.uint64) -> Uniform:
         return Uniform(int(word), lambda: int(self.words(1)[0]))
 
@@ -162,6 +167,10 @@ class OpenDPNoise(SystemNoise):
             raise BadInput("this noise source needs OpenDP: pip install 'veil[opendp]'") from None
         dp.enable_features("contrib")
         self._dp = dp
+
+    @property
+    def own(self) -> Noise:
+        return SystemNoise()  # the rounded scale below is not quite the law of `geometric` and `gaps`
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         scale = float(1 / epsilon)

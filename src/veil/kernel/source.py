@@ -117,7 +117,7 @@ class Source:
         receipt = self._charge("count_sparse", f"{grid.describe()} above {level}", budget)
         with quiet():
             codes, counts = self._table.occupied(grid)
-            kept = sparse_threshold(codes, counts, cells, level, epsilon, self._noise)
+            kept = sparse_threshold(codes, counts, cells, level, epsilon, self._noise.own)
         value = SparseCounts(frozen(kept[0], codes.dtype), frozen(kept[1]), len(self.schema.classes), level)
         return Release(value, float(1 / epsilon), receipt, grid, self.schema.classes)
 

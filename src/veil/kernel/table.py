@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..encoding import category_codes, columns_of, in_blocks
+from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
 from .noise import Integers, Noise
@@ -110,7 +111,10 @@ def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
     labels = columns[schema.label] if schema.label else np.zeros(length, np.uint8)
     keep = labels < len(schema.classes)
     if schema.person:
-        keep &= _keep_per_person(columns_of(rows, [schema.person])[schema.person], schema.rows_per_person, noise)
+        people = columns_of(rows, [schema.person])[schema.person]
+        if len(people) != length:
+            raise BadInput(f"column {schema.person!r} and the others have different lengths")
+        keep &= _keep_per_person(people, schema.rows_per_person, noise)
     return Table(columns, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))
 
 

@@ -62,7 +62,7 @@ def smooth(counts: Counts, scale: float, levels: Sequence[Sequence[int]], prior:
         around = merge(shares, index) / codes  # the codes of a group all carry its parent's shares
         rows = np.maximum(merge(counts, index), 0) + pseudo * (OF_PARENT * around + (1 - OF_PARENT) * top)
         shares = (rows / rows.sum(axis=1, keepdims=True))[index]
-    return rows[index]
+    return np.asarray(rows[index])
 
 
 def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:

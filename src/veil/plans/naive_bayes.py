@@ -12,6 +12,8 @@ from ..questions import Linear, axis
 from ..schema import Schema
 from .finish import class_prior, class_totals, column_shares, log_likelihoods, smooth
 
+LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
+
 
 def naive_bayes(
     source: Source, budget: Budget, *, columns: Sequence[str] | None = None, smoothing: float = 1.0
@@ -28,7 +30,8 @@ def naive_bayes(
 
     shares = column_shares([column.size for column in features])
     releases = source.count_each([axis(column) for column in features], budget, shares=shares)
-    tables, scales = [release.value for release in releases], [float(release.scale or 0) for release in releases]
+    tables = [release.value for release in releases]
+    scales = [max(release.scale or 0.0, LEAST_SCALE) for release in releases]
 
     prior = class_prior(*class_totals(tables, scales))
     weights = {}
