@@ -406,7 +406,7 @@ def test_a_missing_opendp_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sparse_counts_never_mix_the_laws_of_two_samplers():
-    """OpenDP's scale is a rounded float: occupied cells would differ from empty ones by more than any epsilon allows."""
+    """OpenDP's scale is a rounded float: occupied cells would not have quite the law of empty ones."""
     assert type(OpenDPNoise().own) is SystemNoise
     for source in (SystemNoise(), SeededNoise(1)):
         assert source.own is source
