@@ -5,10 +5,12 @@ numbers without a decimal point (1 and 1.0 are both "1"), other numbers as Pytho
 number is read from numeric types, booleans and text. Whatever cannot be read is missing.
 """
 
+import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
+from threading import Lock
 from typing import Any
 
 import narwhals as nw
@@ -48,10 +50,10 @@ def _frame(rows: Any) -> nw.DataFrame[Any]:
         ) from None
     except Exception:
         raise BadInput("the data frame cannot be used: check that no two columns have the same name") from None
-    try:
-        return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    except Exception:  # an engine quotes values in its complaints
-        raise BadInput("the lazy data frame cannot be computed: collect it first to see why") from None
+    if isinstance(frame, nw.LazyFrame):  # computing it could fail on a value, and twice could give two orders of rows
+        raise BadInput("the data frame is lazy: collect it first")
+    whole: nw.DataFrame[Any] = frame
+    return whole
 
 
 def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, Any]:
@@ -85,11 +87,36 @@ def in_blocks(column: Any, encode: Callable[[Any], npt.NDArray[Any]], dtype: npt
     return codes
 
 
+class _Silence:
+    """Warnings off for as long as anyone is inside: `catch_warnings` alone is not safe with several threads."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._caught = Lock(), 0, warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._caught = warnings.catch_warnings()
+                self._caught.__enter__()
+                warnings.simplefilter("ignore")
+
+    def __exit__(self, *problem: Any) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._caught.__exit__(None, None, None)
+
+
+_silence = _Silence()
+if hasattr(os, "register_at_fork"):  # another thread's hold does not outlive a fork
+    os.register_at_fork(after_in_child=_silence.__init__)  # type: ignore[misc]
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """No warning, from NumPy or anyone."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), _silence:
         yield
 
 
@@ -113,6 +140,8 @@ def numbers(block: Any) -> npt.NDArray[np.float64]:
 
 def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     """Values, and for each row the index of its value (-1: null). Odd types go one by one, never by inference."""
+    if _has_object_categories(block):
+        return list(block.to_native().cat.categories), block.to_native().cat.codes.to_numpy()
     try:
         array = _arrow(block)
     except Exception:  # a conversion that fails for one row must not fail for all
@@ -136,6 +165,13 @@ def _arrow(block: Any) -> Any:
             raise TypeError
         block = pa.array(block, pa.string() if objects else None, from_pandas=True)
     return block.combine_chunks() if isinstance(block, pa.ChunkedArray) else block
+
+
+def _has_object_categories(block: Any) -> bool:
+    """Whether pandas took the categories from the rows as objects; Arrow would infer one type for all of them."""
+    native = block.to_native() if isinstance(block, nw.Series) else None
+    categories = getattr(getattr(native, "dtype", None), "categories", None)
+    return str(getattr(categories, "dtype", "")) == "object"
 
 
 def _holds_objects(block: nw.Series[Any]) -> bool:

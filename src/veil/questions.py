@@ -179,7 +179,8 @@ class Tree:
         leaves, offset = np.empty(len(taken), np.int64), 0
         for number, branch in enumerate(self.branches):
             rows = np.flatnonzero(taken == number)
-            leaves[rows] = offset + branch.cells({name: codes[name][rows] for name in branch.columns} or {"": rows})
+            leaves[rows] = branch.cells({name: codes[name][rows] for name in branch.columns} or {"": rows})
+            leaves[rows] += offset  # in the wide type: the branch's own may not hold it
             offset += branch.size
         return leaves
 

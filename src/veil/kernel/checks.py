@@ -13,28 +13,33 @@ from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
 from ..schema import Schema
 from .scores import Correct, Entropy, Gini, Majority, Rows
 
+DEEPEST = 60
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
 SCORES = (Correct, Entropy, Gini, Majority, Rows)
 
 
-def check_partition(partition: Any, schema: Schema, *, dense: bool = True) -> None:
+def check_partition(partition: Any, schema: Schema, *, dense: bool = True, depth: int = 0) -> None:
     """Refuse a partition that is not one of the four kinds or does not fit the schema."""
+    if depth > DEEPEST:
+        raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
     if type(partition) is Grid and type(partition.axes) is tuple:
         for axis in partition.axes:
             _check_axis(axis, schema)
     elif type(partition) is Tree and type(partition.branches) is tuple:
         for part in (partition.cut, *partition.branches):
-            check_partition(part, schema, dense=dense)
+            check_partition(part, schema, dense=dense, depth=depth + 1)
     elif type(partition) in (Binned, Predicted):
-        _check_scorer(partition.scorer, schema)
+        _check_scorer(partition.scorer, schema, depth)
         if type(partition) is Binned:
-            check_whole(partition.label, "the binned label", -partition.scorer.classes, partition.scorer.classes - 1)
+            whole(partition.label, "the binned label", -partition.scorer.classes, partition.scorer.classes - 1)
     else:
         raise BadInput("a partition must be a Grid, Tree, Binned or Predicted")
     if dense and partition.size * len(schema.classes) > DENSE_LIMIT:
         raise BadInput(
             f"{partition.describe()} has too many cells to count one by one: use count_sparse or fewer columns"
         )
+    if depth == 0 and type(partition) is not Grid:  # a trial without rows: what fails must fail before the charge
+        partition.cells({"": np.zeros(0, np.uint8), **{name: np.zeros(0, np.uint8) for name in partition.columns}})
 
 
 def _column(name: str, schema: Schema) -> Categorical | Numeric:
@@ -45,7 +50,7 @@ def _column(name: str, schema: Schema) -> Categorical | Numeric:
 
 
 def _check_axis(axis: Axis, schema: Schema) -> None:
-    if type(axis) is not Axis or type(axis.groups) is not tuple:
+    if type(axis) is not Axis or type(axis.groups) is not tuple or {*map(type, axis.groups)} != {int}:
         raise BadInput("a grid must be made of axes, as axis(column) makes them")
     if len(axis.groups) != _column(axis.column, schema).size:
         raise BadInput(f"the axis of column {axis.column!r} must give a group to each of its codes")
@@ -53,9 +58,9 @@ def _check_axis(axis: Axis, schema: Schema) -> None:
         raise BadInput(f"the axis of column {axis.column!r} must number its groups from 0 and name each")
 
 
-def _check_scorer(scorer: Any, schema: Schema) -> None:
+def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
     if type(scorer) is CellScores:
-        check_partition(scorer.partition, schema)
+        check_partition(scorer.partition, schema, depth=depth + 1)
         scorer.table  # noqa: B018 - raises if its shape does not fit the partition
     elif type(scorer) is Linear:
         scorer.start  # noqa: B018 - raises if it is not one number for each class
@@ -75,13 +80,15 @@ def check_score(score: Any) -> None:
 def check_cell(score: Any, partition: Any, schema: Schema) -> None:
     """Refuse a score about a cell or a class that the partition does not have."""
     if type(score) is Rows:
-        check_whole(score.cell, "the score's cell", 0, partition.size - 1)
-        check_whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
+        whole(score.cell, "the score's cell", 0, partition.size - 1)
+        whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
 
 
-def check_whole(value: Any, what: str, low: int, high: int | None = None) -> None:
-    """Refuse what is not a whole number in this range; a fraction could pass a comparison and fail on a row."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-        raise BadInput(f"{what} must be a whole number, at least {low}")
-    if high is not None and value > high:
-        raise BadInput(f"{what} must be at most {high}")
+def whole(value: Any, what: str, low: int, high: int) -> int:
+    """The number as a Python integer, if it is whole and in this range.
+
+    A fraction could pass a comparison and fail on a row; a NumPy integer would wrap around in later arithmetic.
+    """
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not low <= value <= high:
+        raise BadInput(f"{what} must be a whole number from {low} to {high}")
+    return int(value)

@@ -89,6 +89,8 @@ def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | 
     -log(U) / p is off by less than -log(U). A gap of d digits depends on as many digits of U: draw them first.
     """
     rate = epsilon * (threshold + 1)
+    if limit is not None and rate > 2 * limit.bit_length():
+        return limit
     digits = 20 + (int(rate / 2) if limit is None else min(int(rate / 2), limit.bit_length() // 3))
     while uniform.bits < 4 * digits:
         uniform.refine()

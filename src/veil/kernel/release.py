@@ -30,8 +30,8 @@ class Release(Generic[Value]):
         """How far a count lies from the truth, at most, with this confidence; from the scale alone."""
         if self.scale is None or self.receipt.verb not in ("count", "count_sparse"):
             raise TypeError("only counts have an error in rows")
-        a = exp(-1 / self.scale)
-        return max(ceil(log((1 - confidence) * (1 + a) / 2) / log(a)) - 1, 0)
+        a = exp(-1 / self.scale) if self.scale else 0.0
+        return max(ceil(-log((1 - confidence) * (1 + a) / 2) * self.scale) - 1, 0)
 
     def columns(self) -> dict[str, list[Any]]:
         """A count as named columns, one row a cell and class: `pandas.DataFrame(release.columns())`."""

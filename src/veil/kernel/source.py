@@ -13,7 +13,7 @@ from ..errors import BadInput, LedgerProblem
 from ..questions import Axis, Binned, Grid, Partition, Scorer
 from ..schema import Schema
 from .budget import Budget, exact
-from .checks import check_cell, check_partition, check_score, check_whole
+from .checks import check_cell, check_partition, check_score, whole
 from .ledger import Account, Ledger, Receipt
 from .mechanisms import (
     Sieve,
@@ -54,8 +54,12 @@ class Source:
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 
     def __init__(self, table: Table, schema: Schema, account: Account, noise: Noise) -> None:
-        self._table, self._account, self._noise = table, account, noise
-        self.schema = schema
+        self._table, self._account, self._noise, self._schema = table, account, noise, schema
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the rows."""
+        return self._schema
 
     def count(self, partition: Partition, budget: Budget, *, by_class: bool = True) -> Release[Integers]:
         """Noisy counts, cells x classes (one column without `by_class`).
@@ -108,7 +112,7 @@ class Source:
         if type(grid) is not Grid or not 0 < spurious <= SPARSE_LIMIT:
             raise BadInput(f"a sparse count needs a Grid, and spurious between 0 and {SPARSE_LIMIT}")
         level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
-        check_whole(level, "the threshold", 0)
+        level = whole(level, "the threshold", 0, 2**60)
         if survivors(cells, epsilon, level) > SPARSE_LIMIT:
             raise BadInput(
                 f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: "
@@ -141,13 +145,12 @@ class Source:
         return Release(candidates[winner], scale, receipt)
 
     def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> Sieve:
-        """A sieve: `sieve.ask(partition)` says whether the score is above the threshold, until it has said yes `hits`
-        times.
+        """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
 
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
         check_score(score)
-        check_whole(hits, "hits", 1)
+        hits = whole(hits, "hits", 1, MOST_PARTS)
         level = -(-exact(threshold, "the threshold") * score.unit // 1)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
         if min(rates) < SMALLEST_EPSILON:

@@ -29,8 +29,11 @@ class Table:
         return len(self._labels if self._rows is None else self._rows)
 
     def _blocks(self, partition: Partition, block: int = BLOCK) -> Iterator[tuple[Any, Any]]:
-        """The cells and labels of the rows, a block at a time."""
-        for start in range(0, len(self), block):
+        """The cells and labels of the rows, a block at a time; one empty block if there are none.
+
+        So a question is evaluated even then, and neither an error nor a filled cache tells whether there were rows.
+        """
+        for start in range(0, max(len(self), 1), block):
             rows: Any = slice(start, start + block)
             rows = rows if self._rows is None else self._rows[rows]
             labels = self._labels[rows]
