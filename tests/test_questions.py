@@ -151,7 +151,7 @@ def test_the_names_of_a_cell_lead_back_to_it(found: Grid) -> None:
 def test_groups_are_gathered_along_an_axis() -> None:
     both = axis(SCHEMA.get("b"), 1)
     assert both.cells({"b": np.array([0, 1, 2], np.uint8)}).tolist() == [0, 0, 1]
-    assert both.axes[0].names == ("p ... q", "(missing)")
+    assert both.axes[0].names == ("both", "(missing)")
     assert axis(SCHEMA.get("b"), 0).size == 1
 
 
@@ -272,3 +272,17 @@ def test_axes_are_equal_if_they_group_alike() -> None:
     assert Axis("a", (0, 1), ("x", "y")) == Axis("a", (0, 1), ("one", "two"))
     assert Axis("a", (0, 1), ("x", "y")) != Axis("a", (0, 0), ("x",))
     assert grid(SCHEMA, "a", "b") == axis(SCHEMA.get("a")) & axis(SCHEMA.get("b"))
+
+
+def test_groups_are_called_what_their_owner_calls_them() -> None:
+    jobs = Categorical(
+        name="job",
+        values=("nurse", "doctor", "clerk", "cook", "thief"),
+        groups={"care": ["nurse", "doctor"], "trade": {"paper": ["clerk"], "food": ["cook"]}},
+    )
+    assert axis(jobs, 0).axes[0].names == ("all",)
+    assert axis(jobs, 1).axes[0].names == ("care", "trade", "thief", "(missing)")
+    ages = Numeric(name="age", bounds=(0, 7), integer=True)
+    assert axis(ages, 1).axes[0].names == ("0 to 3", "4 to 7", "(missing)")
+    incomes = Numeric(name="income", bounds=(0, 1), bins=4, missing=0)
+    assert axis(incomes, 1).axes[0].names == ("0 to 0.5", "0.5 to 1")

@@ -5,10 +5,11 @@ bounds, and unknown or missing values get the code of the declared `missing` val
 others.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
+from os.path import commonprefix
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -68,6 +69,17 @@ class _Column(Declared):
         """From coarse to fine, the group of each code."""
         return ()
 
+    def group_name(self, codes: Sequence[int]) -> str:
+        """What to call a group of codes."""
+        if len(codes) == self.size > 1:
+            return "all"
+        return self.names[codes[0]] if len(codes) == 1 else self._span(codes)
+
+    def _span(self, codes: Sequence[int]) -> str:
+        """From the start of the first to the end of the last."""
+        ends = [self.names[code].split(" to ") for code in (codes[0], codes[-1])]
+        return f"{ends[0][0]} to {ends[1][-1]}"
+
     @property
     def size(self) -> int:
         """The number of codes."""
@@ -119,6 +131,12 @@ class Categorical(_Column):
         keys = [[step[:level] for step in steps] for level in range(depth + 1)]
         finest = tuple(range(self.size))
         return tuple(dict.fromkeys([*(_ranks(level) for level in keys), finest]))
+
+    def _span(self, codes: Sequence[int]) -> str:
+        """The innermost declared group around all of them."""
+        paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
+        shared = commonprefix([paths.get(self.names[code], ()) for code in codes])
+        return str(shared[-1]) if shared else " or ".join(self.names[code] for code in codes)
 
     def encode(self, values: Any) -> Codes:
         """The code of each value; total."""

@@ -132,10 +132,10 @@ WHOLE = Grid()
 def axis(column: Categorical | Numeric, level: int = -1) -> Grid:
     """The grid of one column at a level of its hierarchy, from 0 (one group) to -1 (every code its own)."""
     groups = column.levels[level]
-    names: list[list[str]] = [[] for _ in range(max(groups) + 1)]
+    members: list[list[int]] = [[] for _ in range(max(groups) + 1)]
     for code, group in enumerate(groups):
-        names[group].append(column.names[code])
-    return Grid((Axis(column.name, groups, tuple(_join(group) for group in names)),))
+        members[group].append(code)
+    return Grid((Axis(column.name, groups, tuple(map(column.group_name, members))),))
 
 
 def grid(schema: Schema, *columns: str) -> Grid:
@@ -148,10 +148,6 @@ def _encoded(schema: Schema, name: str) -> Categorical | Numeric:
     if not isinstance(column, (Categorical, Numeric)):
         raise BadInput(f"column {name!r} is free text: no grid can hold it")
     return column
-
-
-def _join(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
 
 
 @dataclass(frozen=True, eq=False)
