@@ -85,7 +85,7 @@ class HostileText(str):
 
 
 ODD_VALUES: tuple[Any, ...] = (
-    *(None, pd.NA, pd.NaT, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), np.datetime64("NaT")),
+    *(None, pd.NA, pd.NaT, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), np.datetime64("NaT", "s")),
     *(float("inf"), float("-inf"), -0.0, 0, 1, 1.0, True, False, np.True_, np.int8(1), np.uint64(2**64 - 1)),
     *(np.float16(1), np.float32(1.5), np.longdouble(1), np.complex128(1), np.complex64(2j), 1j, 2**53 + 1, 2**70),
     *(10**400, -(10**400), 10**5000, Decimal("1.00"), Decimal("1.50"), Decimal("1e999999"), Fraction(3, 2)),

@@ -801,7 +801,8 @@ def test_a_ledger_that_cannot_be_written_can_be_read(path, monkeypatch):
     keep = Ledger.open(path)  # its journal must exist for a reader who cannot write
     keep.verify()
     read_only = f"{path.as_uri()}?mode=ro"
-    monkeypatch.setattr(Store, "_connect", lambda self: sqlite3.connect(read_only, isolation_level=None, uri=True))
+    options = {"isolation_level": None, "check_same_thread": False, "uri": True}
+    monkeypatch.setattr(Store, "_connect", lambda self: sqlite3.connect(read_only, **options))
     ledger = Ledger.open(path)
     assert ledger.spent == Fraction(6, 10)
     with pytest.raises(LedgerProblem, match="write permission") as error:

@@ -54,7 +54,7 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         address = f"{self.path.as_uri()}?mode=rw" if self.path else "file::memory:"
-        return sqlite3.connect(address, self._patience, isolation_level=None, check_same_thread=False, uri=True)
+        return sqlite3.connect(address, timeout=self._patience, isolation_level=None, check_same_thread=False, uri=True)
 
     def _open(self) -> sqlite3.Connection:
         connection = self._connect()
