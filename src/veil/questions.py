@@ -100,7 +100,7 @@ class Grid:
         """Mixed-radix numbers, the last axis fastest, in the narrowest type that holds them (at most 2^63 cells)."""
         if not self.axes:
             return np.zeros(_rows(codes), np.uint8)
-        return join([(axis.pick(codes[axis.column]), axis.size) for axis in self.axes])[0]
+        return join([(axis.pick(codes[axis.column]), axis.size) for axis in self.axes])
 
     def names(self, cell: int) -> tuple[str, ...]:
         """The name of a cell on every axis."""
@@ -114,16 +114,15 @@ class Grid:
         return " x ".join(f"{axis.column}[{axis.size}]" for axis in self.axes) or "all rows"
 
 
-def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> tuple[npt.NDArray[Any], int]:
-    """Mixed-radix numbers of several parts, and how many there are; by halves, so that most steps are narrow."""
-    if len(parts) == 1:
-        return parts[0]
-    (left, left_size), (right, right_size) = join(parts[: len(parts) // 2]), join(parts[len(parts) // 2 :])
-    size = left_size * right_size
-    narrow = np.min_scalar_type(size)
-    cells = left.astype(narrow, copy=False) * narrow.type(right_size)
-    np.add(cells, right, out=cells, casting="unsafe")
-    return cells, size
+def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> npt.NDArray[Any]:
+    """Mixed-radix numbers of several parts, each step in the narrowest type that holds it."""
+    cells, size = parts[0]
+    for part, radix in parts[1:]:
+        size *= radix
+        narrow = np.min_scalar_type(max(size - 1, radix))
+        cells = np.multiply(cells, narrow.type(radix), dtype=narrow, casting="unsafe")
+        np.add(cells, part, out=cells, casting="unsafe")
+    return cells
 
 
 WHOLE = Grid()

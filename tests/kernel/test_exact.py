@@ -248,7 +248,8 @@ def test_every_block_of_a_long_draw_refines_its_own_words(refined: list[int]) ->
 def test_discrete_laplace_is_the_difference_of_two_exact_draws(epsilon: Fraction) -> None:
     k, j = max(int(5 / epsilon), 1), max(int(2 / epsilon), 2)
     for first, second in product((-3, -2, 2, 3), repeat=2):
-        script = [*placed(long_exp(k * epsilon), 2, first), *placed(long_exp(j * epsilon), 2, second)]
+        pair = placed(long_exp(k * epsilon), 2, first), placed(long_exp(j * epsilon), 2, second)
+        script = [word for words in zip(*pair, strict=True) for word in words]  # both first words, then both second
         source = Scripted(*script)
         assert source.discrete_laplace(epsilon, 1).tolist() == [k - (first > 0) - (j - (second > 0))]
         assert source.taken == script  # both draws needed their second word

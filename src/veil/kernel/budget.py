@@ -15,6 +15,8 @@ HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to w
 
 def exact(value: Any, what: str) -> Fraction:
     """A number as the exact fraction its owner wrote: 0.1 is one tenth, not the double next to it."""
+    if type(value) is int and abs(value) < 2**63:
+        return Fraction(value)
     try:
         if not HUGE.search(text := str(value)) and fits(number := Fraction(text)):
             return number

@@ -72,7 +72,8 @@ class Noise(ABC):
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
-        return self.geometric(epsilon, size) - self.geometric(epsilon, size)
+        draws = self.geometric(epsilon, 2 * size)
+        return draws[:size] - draws[size:]
 
     def gaps(self, epsilon: Fraction, threshold: int, size: int, limit: int | None = None) -> npt.NDArray[Any]:
         """Independent numbers of empty cells that stay out before one whose noise passes the threshold >= -1.

@@ -13,7 +13,7 @@ from ..schema import Schema
 from .noise import Integers, Noise
 
 LABEL = ""  # the class among the columns; no declared column has this name
-BLOCK = 1 << 17  # rows at a time: temporaries stay near the cache, and memory near that of the codes
+BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
 
 
 class Table:
@@ -48,12 +48,10 @@ class Table:
         size = partition.size * classes
         if type(partition) is Grid and classes > 1:  # the class as one more axis is the fastest way to join it
             partition, classes = Grid((*partition.axes, Axis(LABEL, tuple(range(classes)), ("",) * classes))), 1
-        counts, block = np.zeros(size, np.int64), max(BLOCK, size)
-        wide = np.empty(min(block, len(self)), np.intp)  # what bincount reads, kept between blocks
-        for cells, labels in self._blocks(partition, block):
-            joined = cells if classes == 1 else join([(cells, partition.size), (labels, classes)])[0]
-            np.copyto(wide[: len(cells)], joined, casting="unsafe")
-            counts += np.bincount(wide[: len(cells)], minlength=size)
+        counts = np.zeros(size, np.int64)
+        for cells, labels in self._blocks(partition, max(BLOCK, size)):
+            joined = cells if classes == 1 else join([(cells, partition.size), (labels, classes)])
+            counts += np.bincount(joined.astype(np.intp, copy=False), minlength=size)
         return counts.reshape(-1, self.classes if by_class else 1)
 
     def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
