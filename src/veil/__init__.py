@@ -8,6 +8,7 @@ from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
 from .kernel.scores import Correct, Entropy, Gini, Majority, Rows
 from .kernel.source import Source, open_source
+from .models import NaiveBayesClassifier, PrivateClassifier, load_model
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Tree, axis, grid
 from .schema import Schema
 
@@ -27,9 +28,11 @@ __all__ = [
     "LedgerProblem",
     "Linear",
     "Majority",
+    "NaiveBayesClassifier",
     "Numeric",
     "OpenDPNoise",
     "Predicted",
+    "PrivateClassifier",
     "Receipt",
     "Release",
     "Rows",
@@ -44,5 +47,6 @@ __all__ = [
     "WHOLE",
     "axis",
     "grid",
+    "load_model",
     "open_source",
 ]

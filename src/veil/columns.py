@@ -13,6 +13,7 @@ from os.path import commonprefix
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from .display import number
@@ -20,6 +21,7 @@ from .encoding import Codes, as_column, category_codes, in_blocks, numbers, text
 from .errors import BadInput
 
 DEFAULT_BINS = 16
+WIDE = 1000  # the ratio of bounds from which equal bins would put most rows in the first
 MISSING = "(missing)"
 KINDS = 'needs a kind: "categorical", "numeric" or "text"'
 COMPLAINTS = {  # in our words, where those of the validation library speak of Python
@@ -147,17 +149,18 @@ class Categorical(_Column):
 
 
 class Numeric(_Column):
-    """A column of numbers within bounds, cut into bins: equal, logarithmic, or between declared edges.
+    """A column of numbers within bounds, cut into bins: linear (equal), logarithmic, or between declared edges.
 
     A bin holds its lower edge, the last one also the upper bound. An integer column with few enough values has a bin
-    for each.
+    for each. Without a declared scale the bins are equal, except for bounds such as 0 to 100,000, whose ratio is
+    1,000 or more (0 counting as 1): there half of the edges are equal steps and half are equal ratios.
     """
 
     kind: Literal["numeric"] = "numeric"
     bounds: tuple[float, float]
     integer: bool = False
     bins: int | None = Field(None, ge=1, le=2**16 - 2)
-    scale: Literal["linear", "log"] = "linear"
+    scale: Literal["linear", "log"] | None = None
     edges: tuple[float, ...] | None = Field(None, min_length=1)
     missing: float | None = None
 
@@ -200,9 +203,20 @@ class Numeric(_Column):
         bins = self.bins or DEFAULT_BINS
         if self.integer and high - low < bins:
             return tuple(float(edge) for edge in np.arange(low, top + 1))
-        steps = np.geomspace(low, top, bins + 1) if self.scale == "log" else np.linspace(low, top, bins + 1)
-        inner = dict.fromkeys(np.ceil(steps[1:-1]).clip(max=high)) if self.integer else steps[1:-1]
-        return (low, *map(float, inner), top)
+        inner = self._steps(low, top, bins)
+        inner = np.ceil(inner).clip(max=high) if self.integer else inner
+        return (low, *map(float, dict.fromkeys(inner) if self.integer else inner), top)
+
+    def _steps(self, low: float, top: float, bins: int) -> npt.NDArray[np.float64]:
+        """The edges between the bins, in order."""
+        if self.scale == "log":
+            return np.geomspace(low, top, bins + 1)[1:-1]
+        first = max(low, 1.0)
+        if self.scale == "linear" or low < 0 or top / first < WIDE or bins < 4:
+            return np.linspace(low, top, bins + 1)[1:-1]
+        half = bins // 2
+        ratios, steps = np.geomspace(first, top, half + 1)[:-1], np.linspace(low, top, half + 1)[1:-1]
+        return np.union1d(ratios[ratios > low], steps)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
-"""Rows from files: CSV, gzipped CSV and Parquet. No value is interpreted, and no message repeats one."""
+"""Rows from files, no value interpreted and none repeated in a message; and new files, whole or absent."""
 
 import csv
 import gzip
 import io
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,24 @@ def _parse(text: bytes, names: list[str]) -> pa.Table:
     parse = pyarrow.csv.ParseOptions(invalid_row_handler=lambda row: "skip", newlines_in_values=True)
     convert = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False)
     return pyarrow.csv.read_csv(pa.py_buffer(text), read, parse, convert)
+
+
+@contextmanager
+def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+    """A draft beside the path, which takes its place at the end; whatever goes wrong, no half file remains.
+
+    An existing file is replaced only by `force`. Whether the folder can be written shows before the body runs.
+    """
+    path = Path(path)
+    draft = path.parent / f".{path.name}.{os.getpid()}.draft"
+    try:
+        if path.exists() and not force:
+            raise BadInput(f"{path} exists already: choose another path or add --force (force=True)")
+        draft.touch()
+        yield draft
+        os.replace(draft, path)
+    except OSError:
+        raise BadInput(f"{path} cannot be written: check the folder, its permissions and the disk") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -22,7 +22,8 @@ class Schema(Declared):
 
     `label` names the categorical column to be predicted; its values are the classes. With `person`, the name of an
     identifier column, epsilon protects all rows of a person: at most `rows_per_person` of them are kept. `rows` is a
-    public guess, for sizing only.
+    public guess, for sizing only. `public` says that the rows are no secret and the domain may come from them; all
+    answers are then marked as not private.
     """
 
     name: str = Field(min_length=1)
@@ -31,6 +32,7 @@ class Schema(Declared):
     rows_per_person: int = Field(1, ge=1)
     rows: int | None = Field(None, ge=0)
     source: str | None = None
+    public: bool = False
     column: tuple[AnyColumn, ...] = Field(min_length=1)
 
     @model_validator(mode="after")

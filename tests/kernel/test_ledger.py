@@ -252,12 +252,14 @@ def test_a_receipt_round_trips_through_json(ledger):
 
 def test_a_receipt_reads_well(ledger):
     group = ledger.account.split(question="sex", parts=2)
-    receipt = ledger.account.part(group, 1).charge(Budget(0.5), **{**ASK, "private": False})
+    receipt = ledger.account.part(group, 1).charge(Budget(0.5), **{**ASK, "private": False, "noise": "seeded"})
     lines = repr(receipt).splitlines()
     assert lines[0] == "Receipt" and "count age by income" in lines[1]
     assert "epsilon 0.5" in repr(receipt) and "one row" in repr(receipt)
     assert "NO: the noise was seeded" in repr(receipt) and "/2.1" in repr(receipt)
     assert "private  yes" in repr(ledger.account.charge(Budget(0.1), **ASK))
+    public = ledger.account.charge(Budget(0.1), **{**ASK, "private": False})
+    assert "NO: the rows were declared public" in repr(public)
 
 
 def test_a_ledger_reads_well(ledger):

@@ -50,7 +50,7 @@ def show(ledger: File, as_json: Annotated[bool, Json] = False) -> None:
     show_table(f"Ledger '{book.name}'", ["entry", "epsilon", "part", "verb", "question", "private", "time"], rows)
     console.print(f"{amount(spent)} of {amount(book.limit)} spent, {amount(book.limit - spent)} left")
     if any(not r.private for r in receipts):
-        console.print("Some answers have seeded noise: they are NOT private.", style="bold red")
+        console.print("Some answers are NOT private: seeded noise, or rows declared public.", style="bold red")
 
 
 @app.command(epilog="Example: veil ledger verify survey.ledger --against receipt.json")

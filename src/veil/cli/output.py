@@ -1,9 +1,7 @@
 """What commands share: tables on the terminal, JSON for machines, files that are whole or absent."""
 
 import json
-import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..errors import BadInput
+from ..files import new_file
 
 console = Console(highlight=False)
 Json = typer.Option("--json", help="Print JSON for machines.")
@@ -37,13 +35,5 @@ def print_json(value: Any) -> None:
 
 def write_text(path: Path, text: str, force: bool = False) -> None:
     """Write a new file, whole or not at all; an existing one only if asked to."""
-    draft = path.parent / f".{path.name}.draft"
-    try:
-        if path.exists() and not force:
-            raise BadInput(f"{path} exists already: choose another path or add --force")
+    with new_file(path, force=force) as draft:
         draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    except OSError:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise BadInput(f"{path} cannot be written: check the folder, its permissions and the disk") from None

@@ -55,7 +55,8 @@ class Receipt:
         return {**self.__dict__, "epsilon": str(self.epsilon)}
 
     def _fields(self) -> list[tuple[str, str]]:
-        mark = "yes" if self.private else "NO: the noise was seeded"
+        reason = "the noise was seeded" if self.noise == "seeded" else "the rows were declared public"
+        mark = "yes" if self.private else f"NO: {reason}"
         cost = f"epsilon {amount(self.epsilon)}"
         rows = [("asked", f"{self.verb} {self.question}"), ("of", self.data), ("cost", cost)]
         rows += [("protects", self.protects), ("private", mark), ("noise", self.noise)]
@@ -231,8 +232,8 @@ class Ledger:
         hidden = len(receipts) - SHOWN
         lines = [self._title(), *[f"  ... {hidden} earlier answers"] * (hidden > 0)]
         lines += [f"  {amount(r.epsilon):>8}  {r.verb} {r.question}" for r in receipts[-SHOWN:]]
-        seeded = sum(not receipt.private for receipt in receipts)
-        return "\n".join(lines + [f"  not private, seeded noise: {seeded} of {len(receipts)} answers"] * (seeded > 0))
+        unsafe = sum(not receipt.private for receipt in receipts)
+        return "\n".join(lines + [f"  not private: {unsafe} of {len(receipts)} answers"] * (unsafe > 0))
 
     def _repr_html_(self) -> str:
         rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in self.receipts()[-SHOWN:]]

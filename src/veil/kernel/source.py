@@ -53,13 +53,21 @@ def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) ->
 class Source:
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 
-    def __init__(self, table: Table, schema: Schema, account: Account, noise: Noise) -> None:
+    def __init__(
+        self, table: Table, schema: Schema, account: Account, noise: Noise, released: list[Release[Any]] | None = None
+    ) -> None:
         self._table, self._account, self._noise, self._schema = table, account, noise, schema
+        self._released: list[Release[Any]] = [] if released is None else released  # parts share their parent's
 
     @property
     def schema(self) -> Schema:
         """What is public about the rows."""
         return self._schema
+
+    @property
+    def releases(self) -> tuple[Release[Any], ...]:
+        """Every answer of this source and its parts so far, in order."""
+        return tuple(self._released)
 
     def count(self, partition: Partition, budget: Budget, *, by_class: bool = True) -> Release[Integers]:
         """Noisy counts, cells x classes (one column without `by_class`).
@@ -92,7 +100,7 @@ class Source:
         classes = self.schema.classes if by_class else ("",)
         with quiet():
             return tuple(
-                Release(
+                self._wrap(
                     frozen(discrete_laplace(self._table.tabulate(partition, by_class), epsilon, self._noise)),
                     float(1 / epsilon), receipt, partition, classes,
                 )
@@ -123,7 +131,7 @@ class Source:
             codes, counts = self._table.occupied(grid)
             kept = sparse_threshold(codes, counts, cells, level, epsilon, self._noise.own)
         value = SparseCounts(frozen(kept[0], codes.dtype), frozen(kept[1]), len(self.schema.classes), level)
-        return Release(value, float(1 / epsilon), receipt, grid, self.schema.classes)
+        return self._wrap(value, float(1 / epsilon), receipt, grid, self.schema.classes)
 
     def choose(self, candidates: Sequence[Question], score: Score, budget: Budget) -> Release[Question]:
         """One of the candidates, most likely one with a high score: the winner alone, no score, no runner-up.
@@ -142,7 +150,7 @@ class Source:
             scores = np.array([score(self._table.tabulate(candidate)) for candidate in candidates], np.int64)
             winner = permute_and_flip(scores, epsilon / (score.high - score.low), self._noise)
         scale = float((score.high - score.low) / (epsilon * score.unit))
-        return Release(candidates[winner], scale, receipt)
+        return self._wrap(candidates[winner], scale, receipt)
 
     def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> Sieve:
         """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
@@ -190,7 +198,7 @@ class Source:
             a, b, rows, below = share.numerator, share.denominator, sum(counts), np.cumsum(counts[:-1])
             scores = np.array([-abs(b * int(n) - a * rows) for n in below], np.int64)
             winner = permute_and_flip(scores, epsilon / (2 * max(a, b - a)), self._noise)
-        return Release(float(cuts[winner]), None, receipt)
+        return self._wrap(float(cuts[winner]), None, receipt)
 
     def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Partition, Sequence[float]]:
         """A partition into intervals, lowest first, and the cuts between them."""
@@ -232,7 +240,13 @@ class Source:
 
     def _parts(self, group: str, tables: list[Table]) -> "tuple[Source, ...]":
         accounts = (self._account.part(group, i) for i in range(len(tables)))
-        return tuple(Source(t, self.schema, a, self._noise) for t, a in zip(tables, accounts, strict=True))
+        pairs = zip(tables, accounts, strict=True)
+        return tuple(Source(table, self.schema, a, self._noise, self._released) for table, a in pairs)
+
+    def _wrap(self, value: Any, scale: float | None, receipt: Receipt, *question: Any) -> Release[Any]:
+        release = Release(value, scale, receipt, *question)
+        self._released.append(release)
+        return release
 
     def _per_row(self, budget: Budget) -> Fraction:
         """What a row may cost: the budget protects a person with at most `rows_per_person` rows (group privacy)."""
@@ -243,7 +257,7 @@ class Source:
 
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
         protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
-        noise = {"noise": self._noise.name, "private": self._noise.private}
+        noise = {"noise": self._noise.name, "private": self._noise.private and not self.schema.public}
         return self._account.charge(Budget(budget), verb=verb, question=question, protects=protects, **noise)
 
     def __reduce__(self) -> NoReturn:

@@ -1,0 +1,158 @@
+"""Model files: a zip of JSON and arrays, data only, so that a stranger's file can be opened safely.
+
+manifest.json   the format, the version that wrote it, and the SHA-256 of every other part
+model.json      the method, its settings, the scorer and the releases; an array is named by its place
+schema.toml     what was public about the rows
+receipts.json   what the model cost: a witness for `veil ledger verify --against`
+arrays/N.npy    the arrays
+"""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..kernel.checks import check_partition
+from ..kernel.ledger import VERSION, Receipt
+from ..kernel.release import Release, SparseCounts
+from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
+from ..schema import Schema
+
+FORMAT = 1
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (Axis, Binned, CellScores, Grid, Linear, Predicted, SparseCounts, Tree)
+}
+MOST = 1 << 30  # bytes of one part, unpacked
+STAMP = (1980, 1, 1, 0, 0, 0)  # the same model is the same bytes
+
+
+def write_model(path: str | os.PathLike[str], model: Any) -> None:
+    """Write a fitted model."""
+    parts = model_parts(model)
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
+    manifest = _json({"format": FORMAT, "version": VERSION, "parts": digests})
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in {"manifest.json": manifest, **parts}.items():
+            file.writestr(zipfile.ZipInfo(name, STAMP), content, zipfile.ZIP_DEFLATED)
+
+
+def model_parts(model: Any) -> dict[str, bytes]:
+    """Everything a model file holds, by name: what was released, what it cost, and what was public before."""
+    arrays: list[Any] = []
+    settings = model.settings()
+    body = {
+        "method": model.method,
+        "settings": {**settings, "epsilon": str(settings["epsilon"])},
+        "private": model.private_,
+        "classes": model.classes_.tolist(),
+        "scorer": _pack(model.scorer_, arrays),
+        "releases": [_pack_release(release, arrays) for release in model.releases_],
+    }
+    receipts = [receipt.to_dict() for receipt in model.receipts_]
+    texts = {
+        "model.json": _json(body),
+        "receipts.json": _json(receipts),
+        "schema.toml": model.schema_.to_toml().encode(),
+    }
+    return {**texts, **{f"arrays/{i}.npy": _npy(array) for i, array in enumerate(arrays)}}
+
+
+def _pack_release(release: Release[Any], arrays: list[Any]) -> dict[str, Any]:
+    packed = {name: _pack(getattr(release, name), arrays) for name in ("value", "scale", "question", "classes")}
+    return {**packed, "receipt": release.receipt.number}
+
+
+def _pack(value: Any, arrays: list[Any]) -> Any:
+    """A value as JSON can hold it; arrays go to the list and leave their place."""
+    if type(value).__name__ in KINDS:
+        inside = {name: _pack(getattr(value, name), arrays) for name in value.__dataclass_fields__}
+        return {"kind": type(value).__name__, **inside}
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, Mapping):
+        return {"map": {str(key): _pack(inside, arrays) for key, inside in value.items()}}
+    return [_pack(inside, arrays) for inside in value] if isinstance(value, (list, tuple)) else value
+
+
+def _unpack(value: Any, arrays: list[Any]) -> Any:
+    if isinstance(value, list):
+        return tuple(_unpack(inside, arrays) for inside in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if "map" in value:
+        return {key: _unpack(inside, arrays) for key, inside in value["map"].items()}
+    inside = {name: _unpack(part, arrays) for name, part in value.items() if name != "kind"}
+    return KINDS[value["kind"]](**inside)
+
+
+def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file holds: method, settings, schema, classes, scorer and releases; checked part by part."""
+    try:
+        parts = _parts(path)
+        arrays = [np.load(io.BytesIO(parts[name]), allow_pickle=False) for name in _array_names(parts)]
+        body, schema = json.loads(parts["model.json"]), Schema.loads(parts["schema.toml"].decode())
+        receipts = {receipt.number: receipt for receipt in map(_receipt, json.loads(parts["receipts.json"]))}
+        releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body["releases"])
+        scorer = _unpack(body["scorer"], arrays)
+        check_partition(Predicted(scorer), schema)
+        if scorer.classes != len(schema.classes) or len(body["classes"]) != len(schema.classes):
+            raise ValueError
+    except _Newer:
+        raise BadInput(f"{path} was made by a newer version of Veil: upgrade with `pip install -U veil`") from None
+    except FileNotFoundError:
+        raise BadInput(f"there is no file {path}: check the path") from None
+    except Exception:  # a file from a stranger can be wrong in any way
+        raise BadInput(f"{path} is not a model, or was damaged or changed: get it again from whoever made it") from None
+    kept = {name: body[name] for name in ("method", "settings", "classes")}
+    return {**kept, "schema": schema, "scorer": scorer, "releases": releases}
+
+
+class _Newer(Exception):
+    """The format is one that this version does not know."""
+
+
+def _parts(path: str | os.PathLike[str]) -> dict[str, bytes]:
+    """The parts of a model file, each of them as the manifest says."""
+    with zipfile.ZipFile(path) as file:
+        if any(part.file_size > MOST for part in file.infolist()):
+            raise ValueError
+        manifest = json.loads(file.read("manifest.json"))
+        if manifest["format"] > FORMAT:
+            raise _Newer
+        parts = {name: file.read(name) for name in file.namelist() if name != "manifest.json"}
+    if {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()} != manifest["parts"]:
+        raise ValueError
+    return parts
+
+
+def _array_names(parts: Mapping[str, bytes]) -> list[str]:
+    return [f"arrays/{i}.npy" for i in range(sum(name.startswith("arrays/") for name in parts))]
+
+
+def _receipt(fields: dict[str, Any]) -> Receipt:
+    return Receipt(**{**fields, "epsilon": Fraction(fields["epsilon"])})
+
+
+def _unpack_release(packed: dict[str, Any], receipts: Mapping[int, Receipt], arrays: list[Any]) -> Release[Any]:
+    inside = {name: _unpack(packed[name], arrays) for name in ("value", "scale", "question", "classes")}
+    return Release(receipt=receipts[packed["receipt"]], **inside)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, indent=1, sort_keys=True).encode()
+
+
+def _npy(array: Any) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()

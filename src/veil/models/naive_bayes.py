@@ -1,0 +1,42 @@
+"""Private naive Bayes as a classifier."""
+
+from typing import Any
+
+from ..kernel.budget import Budget
+from ..kernel.source import Source
+from ..plans.naive_bayes import naive_bayes
+from ..questions import Scorer
+from .base import PrivateClassifier
+
+
+class NaiveBayesClassifier(PrivateClassifier):
+    """Classify by noisy counts of every column and class, as if columns were independent within a class.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = NaiveBayesClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> model.predict_proba(rows).shape
+    (150, 3)
+    """
+
+    method = "naive-bayes"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        columns: Any = None,
+        smoothing: float = 1.0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.columns = columns
+        self.smoothing = smoothing
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return naive_bayes(source, budget, columns=self.columns, smoothing=self.smoothing)

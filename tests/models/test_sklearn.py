@@ -1,0 +1,13 @@
+"""The estimators keep scikit-learn's contract, on public rows and inside its tools."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from veil import NaiveBayesClassifier
+
+# a generous budget: the checks ask for accuracy on a hundred rows
+MODELS = [NaiveBayesClassifier(epsilon=1000, schema="public", random_state=0)]
+
+
+@parametrize_with_checks(MODELS)
+def test_every_check_of_scikit_learn_passes_without_exception(estimator, check):
+    check(estimator)
