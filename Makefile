@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench audit docs clean
+.PHONY: help demo test lint bench audit docs peers clean
 
 help:           ## list the commands
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -37,6 +37,13 @@ audit: .venv/dev        ## search deeply for privacy violations, in ours and in 
 docs: .venv/dev         ## rebuild the generated pages and check every example
 	$(BIN)/python docs/build.py
 	$(BIN)/pytest -q tests/test_docs.py
+
+peers: $(patsubst peers/%.txt,peers/.venv/%/ready,$(wildcard peers/*.txt))  ## build the environments of the packages that `veil compare` measures against
+
+peers/.venv/%/ready: peers/%.txt
+	$(PYTHON) -m venv peers/.venv/$*
+	peers/.venv/$*/bin/pip install --quiet --requirement $<
+	@touch $@
 
 clean:
 	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,7 @@
 """What many tests share: a table of ten rows, its schema, its source, values no table should hold, and real data."""
 
 import os
+import sys
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,6 +18,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from veil import Categorical, Ledger, Numeric, Schema, Source, open_source
+from veil.cli import main
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None, max_examples=2000)
@@ -56,6 +58,26 @@ def schema() -> Schema:
 def source(rows: pd.DataFrame, schema: Schema) -> Source:
     """The ten rows behind a ledger of epsilon 100, with seeded noise."""
     return open_source(rows, schema, Ledger(100, schema.name), noise=1)
+
+
+@pytest.fixture
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables as wide as they like, so that words stay whole."""
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr("veil.cli.output.console._width", 300)
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Runs `main` as the shell would: gives the exit code, the output and the complaints."""
+
+    def to_the_end(*arguments: Any) -> tuple[Any, str, str]:
+        monkeypatch.setattr(sys, "argv", ["veil", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return (caught.value.code, *capfd.readouterr())
+
+    return to_the_end
 
 
 @pytest.fixture(scope="session")

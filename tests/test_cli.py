@@ -15,46 +15,15 @@ from typing import Any
 import pandas as pd
 import pytest
 import typer
-from typer.testing import CliRunner
 
-from veil import BadInput, BudgetRefused, Ledger, Schema, cli, grid, open_source
+from shell import output, run
+from veil import BadInput, Ledger, Schema, cli, grid, open_source
 from veil.cli import app, main
 from veil.owner import BANNER
 
 SECRET = "SECRET-7391"
+pytestmark = pytest.mark.usefixtures("wide_terminal")
 Run = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables as wide as they like, so that words stay whole."""
-    monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr("veil.cli.output.console._width", 300)
-
-
-def run(*arguments: Any) -> Any:
-    """Run a command in this process; what it raises is raised here."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-
-
-def output(*arguments: Any) -> str:
-    """What a command prints when it succeeds."""
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-@pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs `main` as the shell would: gives the exit code, the output and the complaints."""
-
-    def to_the_end(*arguments: Any) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["veil", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return (caught.value.code, *capfd.readouterr())
-
-    return to_the_end
 
 
 @pytest.fixture
@@ -71,7 +40,7 @@ def files(tmp_path: Path, rows: pd.DataFrame, schema: Schema) -> Path:
 
 COMMANDS = [
     (), ("schema",), ("schema", "new"), ("schema", "check"), ("ledger",), ("ledger", "create"), ("ledger", "show"),
-    ("ledger", "verify"), ("ledger", "export"), ("audit",), ("demo",),
+    ("ledger", "verify"), ("ledger", "export"), ("audit",), ("demo",), ("train",), ("predict",), ("compare",),
 ]  # fmt: skip
 
 
@@ -331,23 +300,6 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(tmp_path: Path) -> None:
     assert (line["data"], line["question"]) == ("'=HYPERLINK()", "'@x[2]")
 
 
-# ---- demo
-
-
-def test_the_demo_counts_a_survey_and_shows_what_it_cost() -> None:
-    shown = output("demo")
-    assert "0.5 of 1 spent" in shown and "noise of scale 2" in shown and "e^0.5" in shown
-    assert "NOT private" not in shown
-
-
-def test_a_seeded_demo_is_repeatable_and_says_that_it_is_not_private() -> None:
-    first = output("demo", "--seed", 7)
-    assert first == output("demo", "--seed", 7) != output("demo", "--seed", 8)
-    assert first.index("these counts are NOT private") < first.index("Marriage rated")
-    assert "not private: 1 of 1" in first
-    assert "change the odds" not in first
-
-
 # ---- exit codes
 
 
@@ -375,13 +327,6 @@ def test_bad_input_exits_2_with_one_line(start: Run, arguments: tuple[str, ...])
 def test_a_command_that_is_not_understood_exits_2(start: Run, arguments: tuple[str, ...]) -> None:
     code, out, said = start(*arguments)
     assert (code, out) == (2, "") and "Traceback" not in said
-
-
-def test_a_refused_budget_exits_3_with_one_line(start: Run) -> None:
-    code, _, said = start("demo", "--epsilon", "1.01")
-    assert code == 3 and said.startswith("veil: this would bring the total to epsilon 1.01") and said.count("\n") == 1
-    with pytest.raises(BudgetRefused):
-        run("demo", "--epsilon", "1.01")
 
 
 def test_success_exits_0(start: Run, files: Path) -> None:
@@ -438,12 +383,6 @@ def test_a_process_exits_with_0_or_2_or_1(files: Path) -> None:
     script = f"from veil import cli\ndef fail(*_): raise KeyError({SECRET!r})\ncli.schema.read_rows = fail\ncli.main()"
     ugly = shell("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", script=script)
     assert (ugly.returncode, ugly.stdout) == (1, "") and SECRET not in ugly.stderr and "Traceback" not in ugly.stderr
-
-
-def test_a_process_exits_with_3_when_the_budget_refuses() -> None:
-    refused = shell("demo", "--epsilon", "2")
-    assert refused.returncode == 3 and refused.stderr.startswith("veil: this would bring the total to epsilon 2")
-    assert refused.stderr.count("\n") == 1
 
 
 def test_the_installed_command_is_the_same(files: Path) -> None:

@@ -1,5 +1,7 @@
 """Veil publishes from a private table under one differential-privacy budget."""
 
+from typing import Any
+
 from .columns import Categorical, Numeric, Text
 from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
 from .kernel.budget import Budget
@@ -8,7 +10,6 @@ from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
 from .kernel.scores import Correct, Entropy, Gini, Majority, Rows
 from .kernel.source import Source, open_source
-from .models import NaiveBayesClassifier, PrivateClassifier, load_model
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Tree, axis, grid
 from .schema import Schema
 
@@ -50,3 +51,12 @@ __all__ = [
     "load_model",
     "open_source",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The models, loaded when they are first used: scikit-learn takes two seconds that other uses need not wait."""
+    if name in ("NaiveBayesClassifier", "PrivateClassifier", "load_model"):
+        from . import models
+
+        return getattr(models, name)
+    raise AttributeError(f"module 'veil' has no attribute {name!r}")

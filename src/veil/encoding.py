@@ -67,10 +67,11 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
 
 def as_column(values: Any, name: str) -> Any:
     """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
-    values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
-    values = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
+    values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
+    if not isinstance(values, (np.ndarray, nw.Series)):
+        values = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(values, nw.Series) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
     if isinstance(values, (str, bytes, Mapping, np.ndarray)) or not isinstance(values, Collection):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..kernel.noise import Noise, SeededNoise, SystemNoise
 from .harness import Case, Finding, examine
+from .models import models
 from .ours import ours
 from .pairs import pairs
 
@@ -24,8 +25,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, then each broken twin with its counterpart."""
-    return (*ours(), *pairs())
+    """Every case: our verbs, each broken twin with its counterpart, then whole models."""
+    return (*ours(), *pairs(), *models())
 
 
 def look(number: int, deep: bool = False) -> Finding:

@@ -56,7 +56,7 @@ def pairs() -> list[Case]:
     return [*_sieves(), *_noises(), *_ledgers(), *_divisions(), *_sparse(), *_leaves(), *_scores()]
 
 
-def _pair(name: str, claim: float, tables: tuple[Any, Any], twin: Runs, ours: Runs, **more: Any) -> Iterator[Case]:
+def pair(name: str, claim: float, tables: tuple[Any, Any], twin: Runs, ours: Runs, **more: Any) -> Iterator[Case]:
     about = (twin.__doc__ or "").partition("\n")[0].removeprefix("NOT PRIVATE: ")
     yield Case(name, claim, tables, twin, about, broken=True, **more)
     yield Case(f"ours, not {name}", claim, tables, ours, "the counterpart, same tables and runs", **more)
@@ -64,9 +64,9 @@ def _pair(name: str, claim: float, tables: tuple[Any, Any], twin: Runs, ours: Ru
 
 def _sieves() -> Iterator[Case]:
     two = asking(sifting([RED, BLUE], Rows(0), 1, 2, ONE))
-    yield from _pair("threshold noise only", 1, ONE_ROW, broken.threshold_noise_only, two)
+    yield from pair("threshold noise only", 1, ONE_ROW, broken.threshold_noise_only, two)
     lead = {"yes to raised questions minus yes to others": lambda yes: yes[:, 0] - yes[:, 1]}
-    yield from _pair("no cap", 1, ONE_ROW, broken.no_cap, asking(_capped), views=lead, quick=1_200, deep=10_000)
+    yield from pair("no cap", 1, ONE_ROW, broken.no_cap, asking(_capped), views=lead, quick=1_200, deep=10_000)
 
 
 def _capped(source: Source) -> Array:
@@ -77,9 +77,9 @@ def _capped(source: Source) -> Array:
 
 def _noises() -> Iterator[Case]:
     many = {"quick": 100_000, "deep": 1_000_000}
-    yield from _pair("half the noise", 1, ONE_ROW, broken.half_the_noise, noisy_count, **many)
+    yield from pair("half the noise", 1, ONE_ROW, broken.half_the_noise, noisy_count, **many)
     bits = {"power of two, and whether a multiple of 2^-53": _fineness}
-    yield from _pair("float Laplace", 1, ONE_ROW, broken.float_laplace, noisy_count, views=bits, **many)
+    yield from pair("float Laplace", 1, ONE_ROW, broken.float_laplace, noisy_count, views=bits, **many)
 
 
 def _fineness(answers: Array) -> Array:
@@ -93,12 +93,12 @@ def _fineness(answers: Array) -> Array:
 def _ledgers() -> Iterator[Case]:
     shown = {"answers": between(0, 1)}
     insisting = opening(lambda source: _insist([source] * broken.DEMANDS, ONE), limit=1)
-    yield from _pair(
+    yield from pair(
         "charged afterwards", 1, ONE_ROW, broken.charged_afterwards, insisting, quick=1_000, deep=8_000, views=shown
     )
     if hasattr(os, "fork"):
         few = {"quick": 1_000, "deep": 3_000}
-        yield from _pair("forked parts", 2, ONE_ROW, broken.forked_parts, _forked_source, **few, views=shown)
+        yield from pair("forked parts", 2, ONE_ROW, broken.forked_parts, _forked_source, **few, views=shown)
 
 
 def _insist(sources: list[Source], budget: Budget) -> Array:
@@ -133,20 +133,20 @@ def _divisions() -> Iterator[Case]:
     by_age = asking(
         lambda source: np.concatenate([part.count(RED, ONE, by_class=False).value[:, 0] for part in source.split(AGES)])
     )
-    yield from _pair("split by position", 1, tables, broken.split_by_position, by_age, quick=1_000, views=counts)
+    yield from pair("split by position", 1, tables, broken.split_by_position, by_age, quick=1_000, views=counts)
     once = {"quick": PLACES, "deep": 20 * PLACES, "views": {"counts": between(0, 1)}}
-    yield from _pair("membership redrawn", 1, (0, 1), broken.membership_redrawn, parading(both_rooms), **once)
+    yield from pair("membership redrawn", 1, (0, 1), broken.membership_redrawn, parading(both_rooms), **once)
     three = [("yes", "red", 1)] * 3
     tables = rows(*three), rows(*three, ("yes", "blue", 1))
     counts = {"counts": between([2, 0], [3, 1])}
     whole = asking(lambda source: source.count(RED, ONE, by_class=False).value[:, 0])
-    yield from _pair("capped by subsampling", 1, tables, broken.capped_by_subsampling, whole, quick=3_000, views=counts)
+    yield from pair("capped by subsampling", 1, tables, broken.capped_by_subsampling, whole, quick=3_000, views=counts)
 
 
 def _sparse() -> Iterator[Case]:
     tables = LONE, rows(("yes", "red", 1), ("yes", "blue", 1))
     listing = asking(lambda source: _listed(source, source.count_sparse(COLOURS, ONE, threshold=0).value.codes))
-    yield from _pair("occupied cells first", 1, tables, broken.occupied_first, listing)
+    yield from pair("occupied cells first", 1, tables, broken.occupied_first, listing)
 
 
 def _listed(source: Source, codes: Array) -> tuple[int, ...]:
@@ -158,7 +158,7 @@ def _listed(source: Source, codes: Array) -> tuple[int, ...]:
 def _leaves() -> Iterator[Case]:
     tables = LONE, rows(*[("yes", "red", 1)] * 2)
     label = asking(lambda source: int(source.choose([YES, NO], Rows(0), ONE).value is NO))
-    yield from _pair("smooth leaf", 1, tables, broken.smooth_leaf, label, quick=4_000)
+    yield from pair("smooth leaf", 1, tables, broken.smooth_leaf, label, quick=4_000)
 
 
 def _scores() -> Iterator[Case]:
@@ -167,7 +167,7 @@ def _scores() -> Iterator[Case]:
         return
     before, after = (rounding.exact(rounding.others + more) for more in (0, 1))
     near = {"counts": between(np.minimum(before, after), np.maximum(before, after))}
-    yield from _pair("float scores", 1, (0, 1), broken.float_scores, _whole_scores(rounding), views=near, quick=1_000)
+    yield from pair("float scores", 1, (0, 1), broken.float_scores, _whole_scores(rounding), views=near, quick=1_000)
 
 
 def _whole_scores(rounding: broken.Rounding) -> Runs:

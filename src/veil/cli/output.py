@@ -1,7 +1,8 @@
 """What commands share: tables on the terminal, JSON for machines, files that are whole or absent."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import Progress
 from rich.table import Table
 
 from ..files import new_file
@@ -27,6 +29,15 @@ def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
     for row in cells:
         table.add_row(*map(escape, row))
     console.print(table)
+
+
+@contextmanager
+def steps(*names: str) -> Iterator[Callable[[], None]]:
+    """A progress bar over named steps; call what it yields at the end of each. It tells nothing about the rows."""
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(names[0], total=len(names))
+        coming = iter([*names[1:], "done"])
+        yield lambda: progress.update(task, advance=1, description=next(coming))
 
 
 def print_json(value: Any) -> None:

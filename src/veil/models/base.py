@@ -58,6 +58,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         self._keep_names(X)
         return self
 
+    def rehearse(self) -> "tuple[Release[Any], ...]":
+        """The answers that a fit would ask for, with their noise: the plan, tried on a table without rows.
+
+        Nothing is opened or charged. A plan whose later questions follow from earlier answers shows one of its ways.
+        """
+        schema, budget = self._schema(None, None), Budget(self.epsilon)
+        nothing: dict[str, list[Any]] = {name: [] for name in [*(c.name for c in schema.column), schema.person] if name}
+        source = open_source(nothing, schema, Ledger(budget, schema.name), noise=0)
+        self._plan(source, budget)
+        return source.releases
+
     def _schema(self, X: Any, y: Any) -> Schema:
         if isinstance(self.schema, Schema):
             return self.schema

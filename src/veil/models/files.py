@@ -51,7 +51,7 @@ def model_parts(model: Any) -> dict[str, bytes]:
         "method": model.method,
         "settings": {**settings, "epsilon": str(settings["epsilon"])},
         "private": model.private_,
-        "classes": model.classes_.tolist(),
+        "classes": model.classes_[np.argsort(model._order)].tolist(),  # as the schema and the scorer order them
         "scorer": _pack(model.scorer_, arrays),
         "releases": [_pack_release(release, arrays) for release in model.releases_],
     }
@@ -149,7 +149,7 @@ def _unpack_release(packed: dict[str, Any], receipts: Mapping[int, Receipt], arr
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, indent=1, sort_keys=True).encode()
+    return json.dumps(value, indent=1).encode()
 
 
 def _npy(array: Any) -> bytes:

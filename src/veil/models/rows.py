@@ -89,7 +89,7 @@ def classes_like(names: tuple[str, ...], labels: Any) -> npt.NDArray[Any]:
     read = _reader(labels.dtype) if hasattr(labels, "dtype") else str
     try:
         return np.array([read(name) for name in names])
-    except ValueError:
+    except (KeyError, ValueError):
         return np.array(names)
 
 

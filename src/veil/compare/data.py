@@ -1,0 +1,103 @@
+"""Public data for comparisons: a name or a file becomes a clean data frame with its schema, and a seed splits it."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import datasets
+from ..columns import Categorical, Numeric
+from ..encoding import Codes, columns_of, in_blocks, numbers
+from ..errors import BadInput
+from ..files import read_rows
+from ..schema import Schema
+
+FILES = (".csv", ".csv.gz", ".parquet", ".pq")
+TEST_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table with a label: a pandas frame of what its schema declares, numbers as numbers, categories as text."""
+
+    name: str
+    schema: Schema
+    frame: Any
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from and rows to be judged by; `truth` is the code of each test row's class."""
+
+    schema: Schema
+    train: Any
+    labels: Any
+    test: Any
+    truth: Codes
+
+
+def load(name: str) -> Data:
+    """The data set of this name: embedded, in the folder of real data, or a path with its schema beside it."""
+    rows, schema = datasets.load(name) if name in datasets.NAMES else _read(name)
+    if schema.label is None or not schema.features:
+        raise BadInput(f"data {name!r} cannot be compared on: its schema needs a label and columns to predict it from")
+    if schema.person is not None:
+        raise BadInput(f"data {name!r} cannot be compared on: rows of one person would be on both sides of a split")
+    return Data(name, schema, _clean(rows, schema))
+
+
+def split(data: Data, seed: int) -> Split:
+    """A random 30 % of every class for testing, the rest for training."""
+    label = data.schema.get(str(data.schema.label))
+    codes = label.encode(data.frame[label.name])
+    shuffled = np.random.default_rng(seed).permutation(len(codes))
+    classes = [shuffled[codes[shuffled] == code] for code in range(len(data.schema.classes))]
+    held_out = np.zeros(len(codes), bool)
+    held_out[np.concatenate([rows[: round(TEST_SHARE * len(rows))] for rows in classes])] = True
+    train, test = (data.frame[mask].reset_index(drop=True) for mask in (~held_out, held_out))
+    labels = train.pop(label.name)
+    return Split(data.schema, train, labels, test.drop(columns=label.name), codes[held_out])
+
+
+def _read(name: str) -> tuple[Any, Schema]:
+    path = _path(name)
+    stem = path.name[: -len(next(end for end in FILES if path.name.lower().endswith(end)))]
+    beside = [path.with_name(f"{stem}{end}") for end in (".schema.toml", ".toml")]
+    for schema in beside:
+        if schema.exists():
+            return read_rows(path), Schema.read(schema)
+    raise BadInput(f"there is no schema beside {path}: write it to {beside[0].name}")
+
+
+def _path(name: str) -> Path:
+    """The file that a name stands for."""
+    folder = os.environ.get("VEIL_DATA") or "../shared/data"
+    for path in (Path(name), Path(folder, f"{name}.csv.gz")):
+        if path.is_file() and path.name.lower().endswith(FILES):
+            return path
+    known = ", ".join(datasets.NAMES)
+    raise BadInput(f"there is no data {name!r}: choose of {known}, a file, or a name in the folder VEIL_DATA")
+
+
+def _clean(rows: Any, schema: Schema) -> Any:
+    """A frame as anybody would have it, of the rows whose label is declared."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise BadInput("comparisons need pandas: pip install 'veil[demo]'") from None
+    label = schema.get(str(schema.label))
+    columns = columns_of(rows, [column.name for column in (*schema.features, label)])
+    frame = pd.DataFrame({column.name: _values(column, columns[column.name]) for column in (*schema.features, label)})
+    return frame[frame[label.name].isin(schema.classes)].reset_index(drop=True)
+
+
+def _values(column: Any, values: Any) -> npt.NDArray[Any]:
+    """The declared names of categories, and numbers within the bounds, NaN where there is none."""
+    if isinstance(column, Categorical):
+        return np.take(np.array(column.names), column.encode(values))
+    assert isinstance(column, Numeric)
+    known = in_blocks(values, numbers, np.float64).clip(*column.bounds)
+    return known if column.missing is None else np.where(np.isnan(known), column.missing, known)

@@ -1,0 +1,109 @@
+"""What can be compared: Veil's own methods, some that are not private, and peers."""
+
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.naive_bayes import CategoricalNB
+
+from ..columns import Categorical
+from ..errors import BadInput
+from ..models import METHODS as OURS
+from . import peers
+from .data import Split
+
+MOST_CATEGORIES = 255  # that boosting takes; of more, it takes the codes for numbers
+Probabilities = npt.NDArray[np.float64]
+Answer = tuple[Probabilities, float, float]  # probabilities, seconds to fit, peak memory in MB
+Fit = Callable[[Split, float, int], Callable[[Any], Probabilities]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to get probabilities for the test rows of a split, from an epsilon and a seed."""
+
+    name: str
+    run: Callable[[Split, float, int], Answer]
+    private: bool = True
+    delta: float = 0.0
+
+
+def find(name: str) -> Method:
+    """The method of this name, ready to run."""
+    if name in OURS:
+        return Method(name, partial(_here, partial(_ours, name)))
+    if name in NOT_PRIVATE:
+        return Method(name, partial(_here, NOT_PRIVATE[name]), private=False)
+    if name in peers.PEERS:
+        return Method(name, peers.runner(name), delta=peers.PEERS[name].delta)
+    raise BadInput(f"there is no method {name!r}: choose of {', '.join([*OURS, *NOT_PRIVATE, *peers.PEERS])}")
+
+
+def _here(fit: Fit, split: Split, epsilon: float, seed: int) -> Answer:
+    """Fit in this process, with everything a fit takes from a pandas frame on."""
+    start = time.perf_counter()
+    predict = fit(split, epsilon, seed)
+    seconds = time.perf_counter() - start
+    memory = peak_memory()
+    return predict(split.test), seconds, memory
+
+
+def peak_memory() -> float:
+    """The most MB that this process has held."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what `resource` tells there includes what the starting process held
+        return int(status.read_text(encoding="utf-8").split("VmHWM:")[1].split()[0]) / 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def _ours(name: str, split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
+    model = OURS[name](epsilon=epsilon, schema=split.schema, random_state=seed).fit(split.train, split.labels)
+    return lambda rows: _in_order(model.predict_proba(rows), model.classes_, split.schema.classes)
+
+
+def _ceiling(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
+    """Gradient boosting on the schema's codes."""
+    categorical = [isinstance(c, Categorical) and c.size <= MOST_CATEGORIES for c in split.schema.features]
+    model = HistGradientBoostingClassifier(
+        categorical_features=categorical,
+        early_stopping=False,  # it would hold out rows of classes that may have only two
+        random_state=seed,
+    )
+    return _on_codes(model, split)
+
+
+def _exact(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
+    """Naive Bayes without noise on the schema's codes: what the algorithm costs, apart from the noise."""
+    return _on_codes(CategoricalNB(min_categories=[column.size for column in split.schema.features]), split)
+
+
+def _majority(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
+    """The share of each class, whatever the row."""
+    shares = np.array([(split.labels == name).mean() for name in split.schema.classes])
+    return lambda rows: np.tile(shares, (len(rows), 1))
+
+
+def _on_codes(model: Any, split: Split) -> Callable[[Any], Probabilities]:
+    def codes(rows: Any) -> npt.NDArray[Any]:
+        return np.column_stack(list(split.schema.encode(rows, label=False).values()))
+
+    model.fit(codes(split.train), split.labels)
+    return lambda rows: _in_order(model.predict_proba(codes(rows)), model.classes_, split.schema.classes)
+
+
+def _in_order(probabilities: Probabilities, known: Any, classes: tuple[str, ...]) -> Probabilities:
+    """A column for every class of the schema, in its order; zero for those the model does not know."""
+    place = {name: column for column, name in enumerate(classes)}
+    ordered = np.zeros((len(probabilities), len(classes)))
+    ordered[:, [place[str(name)] for name in known]] = probabilities
+    return ordered
+
+
+NOT_PRIVATE: dict[str, Fit] = {"ceiling": _ceiling, "majority": _majority, "naive-bayes-exact": _exact}

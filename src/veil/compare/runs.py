@@ -1,0 +1,216 @@
+"""The runs of a comparison: each in a process of its own, several at a time, and every result kept as it comes.
+
+A seed is a split of the rows and the noise of the fit, so that a row of the table can be made again. The data are
+public and nothing is protected here: seeded noise is for evaluation only.
+"""
+
+import math
+import multiprocessing
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from threadpoolctl import threadpool_limits
+
+from ..errors import BadInput
+from ..files import new_file
+from .data import Data, load, split
+from .measures import measures
+from .methods import Method, find
+from .peers import Impossible
+
+PATIENCE = 30 * 60  # seconds that a run may take
+MEASURED = ("auc", "m", "accuracy", "log_loss", "seconds", "peak_memory")
+COLUMNS = pa.schema(
+    [
+        *(("data", pa.string()), ("method", pa.string()), ("epsilon", pa.float64()), ("delta", pa.float64())),
+        *(("seed", pa.int64()), ("private", pa.bool_())),
+        *((name, pa.float64()) for name in MEASURED),
+        *(("status", pa.string()), ("reason", pa.string())),
+    ]
+)
+KEY = ("data", "method", "epsilon", "seed")
+Row = dict[str, Any]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit to be judged."""
+
+    data: Data
+    method: Method
+    epsilon: float
+    seed: int
+
+    @property
+    def row(self) -> Row:
+        """What is known before it has run."""
+        method = self.method
+        known = {"data": self.data.name, "method": method.name, "epsilon": self.epsilon, "delta": method.delta}
+        return {**known, "seed": self.seed, "private": method.private}
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return _key(self.row)
+
+
+def compare(
+    methods: Sequence[str] = ("naive-bayes", "ceiling", "majority"),
+    data: Sequence[str] = ("fair",),
+    epsilons: Sequence[float] = (0.05, 0.1, 0.2, 0.5, 1),
+    seeds: int = 10,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: Progress = lambda name, done, total: None,
+) -> pa.Table:
+    """A row for every data set, method, epsilon and seed; methods that are not private run once a seed, at infinity.
+
+    `auc` is the area under the ROC curve (of several classes: each against the rest, weighted), `m` is Hand and Till's,
+    `seconds` is what the fit took on one thread from a pandas frame on, and `peak_memory` is the most MB that its
+    process held, libraries included. A run that gave no answer has the status "failed" and a reason.
+
+    Runs that the Parquet file `out` holds already are not repeated, and every new one is written to it at once. `jobs`
+    of them go on at a time, as many as there are processors without it; `progress` gets a name, how many are done and
+    how many there are.
+    """
+    plan = _plan(methods, data, epsilons, seeds)
+    rows = _held(out)
+    held = {_key(row) for row in rows}
+    todo = [run for run in plan if run.key not in held]
+    with closing(_results(todo, jobs or os.cpu_count() or 1)) as results:
+        for done, row in enumerate(results, len(plan) - len(todo) + 1):
+            rows.append(row)
+            _keep(rows, out)
+            progress(f"{row['data']} {row['method']}", done, len(plan))
+    found = {_key(row): row for row in rows}
+    return pa.Table.from_pylist([found[run.key] for run in plan], COLUMNS)
+
+
+def _plan(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[float], seeds: int) -> list[Run]:
+    """All runs, seed by seed; complains about anything that cannot run."""
+    if not methods or not data or not epsilons or seeds < 1:
+        raise BadInput("a comparison needs at least one method, one data set, one epsilon and one seed")
+    if not all(0 < epsilon < math.inf for epsilon in epsilons):
+        raise BadInput("every epsilon must be a finite number above zero")
+    found = [find(name) for name in dict.fromkeys(methods)]
+    budgets = sorted(set(map(float, epsilons)))
+    return [
+        Run(loaded, method, epsilon, seed)
+        for loaded in map(load, dict.fromkeys(data))
+        for seed in range(seeds)
+        for method in found
+        for epsilon in (budgets if method.private else [math.inf])
+    ]
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in KEY)
+
+
+def _held(out: str | os.PathLike[str] | None) -> list[Row]:
+    """The results that a file holds; none if there is no file yet."""
+    if out is None or not Path(out).exists():
+        return []
+    try:
+        table = pyarrow.parquet.read_table(out)
+    except (OSError, pa.ArrowException):
+        table = None
+    if table is None or not table.schema.equals(COLUMNS):
+        raise BadInput(f"{out} holds no results of a comparison: choose another file")
+    return list(table.to_pylist())
+
+
+def _keep(rows: list[Row], out: str | os.PathLike[str] | None) -> None:
+    """Write all results, whole or not at all."""
+    if out is not None:
+        with new_file(out, force=True) as draft:
+            pyarrow.parquet.write_table(pa.Table.from_pylist(rows, COLUMNS), draft)
+
+
+class _Running:
+    """A run in a process and a process group of its own, so that it can be ended with all that it started."""
+
+    def __init__(self, run: Run, context: Any) -> None:
+        self.run, self.deadline = run, time.monotonic() + PATIENCE
+        self.answer, sender = context.Pipe(duplex=False)
+        self.process = context.Process(target=_work, args=(run, sender), daemon=True)
+        self.process.start()
+        sender.close()
+
+    def result(self) -> Row | None:
+        """The row of the table, None as long as the run may take."""
+        if self.answer.poll():
+            try:
+                row: Row = self.answer.recv()
+                return row
+            except EOFError:
+                self.process.join()
+                return _failure(self.run, f"the process ended with exit code {self.process.exitcode}")
+        late = time.monotonic() > self.deadline
+        return _failure(self.run, f"no answer in {PATIENCE / 60:.0f} minutes") if late else None
+
+    def end(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # it may not have its group yet, or may be gone
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.join()
+        self.answer.close()
+
+
+def _results(todo: list[Run], jobs: int) -> Iterator[Row]:
+    """The rows of all runs in the order they end; when nobody wants more, those that go on are ended."""
+    context = multiprocessing.get_context("forkserver")  # a plain fork would copy threads' locks
+    context.set_forkserver_preload(["__main__", "pandas", __name__])
+    waiting, running = iter(todo), list[_Running]()
+    try:
+        while running := running + [_Running(run, context) for run in islice(waiting, jobs - len(running))]:
+            wait([each.answer for each in running], timeout=1)
+            for each in list(running):
+                if (row := each.result()) is not None:
+                    running.remove(each)
+                    each.end()
+                    yield row
+    finally:
+        for each in running:
+            each.end()
+
+
+def _work(run: Run, sender: Connection) -> None:
+    """Do a run, away from the terminal's Ctrl-C: whoever started it ends it."""
+    os.setsid()
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        sender.send(outcome(run))
+
+
+def outcome(run: Run) -> Row:
+    """The row of the table for a run, done here and now."""
+    try:
+        parts = split(run.data, run.seed)
+        probabilities, seconds, memory = run.method.run(parts, run.epsilon, run.seed)
+        if probabilities.shape != (len(parts.truth), len(parts.schema.classes)) or not np.isfinite(probabilities).all():
+            return _failure(run, "the probabilities are not finite, or not one for each row and class")
+    except Impossible as error:
+        return _failure(run, str(error))
+    except Exception as error:  # whatever goes wrong in a method is a result
+        return _failure(run, f"{type(error).__name__}: {error}")
+    measured = {**measures(parts.truth, probabilities), "seconds": seconds, "peak_memory": memory}
+    return {**run.row, **measured, "status": "done", "reason": None}
+
+
+def _failure(run: Run, reason: str) -> Row:
+    unknown: Mapping[str, None] = dict.fromkeys(MEASURED)
+    return {**run.row, **unknown, "status": "failed", "reason": " ".join(reason.split())}

@@ -1,0 +1,178 @@
+"""CountsDisplay: the released counts of one column as shares of the classes, with what the noise leaves open."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.colors import LinearSegmentedColormap
+
+from ..errors import BadInput
+from ..kernel.release import Release
+from ..questions import Grid
+from .words import readable
+
+Numbers = npt.NDArray[np.float64]
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # for all eyes
+PALE = "#8c8c8c"  # what the noise has drowned
+MOST_CODES = 40  # drawn of one column: those with the most rows
+MOST_CLASSES = len(COLOURS)  # drawn as shares; more of them are a heat map
+LETTERS = 22  # of a name beside an axis
+
+
+def share_intervals(counts: npt.ArrayLike, error: float) -> tuple[Numbers, Numbers, Numbers]:
+    """The share of each class in each code (not a number without rows), and the ends of its interval.
+
+    If no true count of a code is further than `error` from the released one, the share of class k lies between
+    l_k / (l_k + sum of the others' u) and u_k / (u_k + sum of the others' l), where l = max(count - error, 0) and
+    u = max(count + error, 0): a share grows with its own count and falls with the others'.
+    """
+    rows, least, most = (np.maximum(np.asarray(counts, np.float64) + shift, 0) for shift in (0, -error, error))
+    share = _ratio(rows, rows.sum(axis=1, keepdims=True), np.nan)
+    low = _ratio(least, least + most.sum(axis=1, keepdims=True) - most, 0.0)
+    high = _ratio(most, most + least.sum(axis=1, keepdims=True) - least, 1.0)
+    return share, low, high
+
+
+def _ratio(part: Numbers, whole: Numbers, empty: float) -> Numbers:
+    return np.divide(part, whole, out=np.full_like(part, empty), where=whole > 0)
+
+
+class CountsDisplay:
+    """The released counts of one column, codes x classes, and how far they may be from the truth.
+
+    `error` is such that, with 95 % confidence, all counts of a code are within it of the true ones: each class gets
+    5 % / classes of the doubt (Bonferroni). It follows from the public scale of the noise alone. `share_intervals`
+    turns it into intervals of shares, which are therefore conservative. A code is only noise if each of its counts
+    might be 0.
+
+    >>> from veil import NaiveBayesClassifier, datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = NaiveBayesClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> CountsDisplay.from_model(model, "petal length (cm)").classes
+    ('setosa', 'versicolor', 'virginica')
+    """
+
+    def __init__(
+        self, counts: npt.ArrayLike, error: float, *, column: str, names: tuple[str, ...], classes: tuple[str, ...]
+    ) -> None:
+        self.counts, self.error = np.asarray(counts), error
+        self.column, self.names, self.classes = column, names, classes
+
+    @classmethod
+    def from_release(cls, release: "Release[Any]") -> "CountsDisplay":
+        """The display of counts over one column."""
+        question = release.question
+        if release.receipt.verb != "count" or not isinstance(question, Grid) or len(question.axes) != 1:
+            raise BadInput("only counts over one column can be displayed: use release.columns() for others")
+        error = release.error(1 - 0.05 / len(release.classes))
+        axis = question.axes[0]
+        return cls(release.value, error, column=axis.column, names=axis.names, classes=release.classes)
+
+    @classmethod
+    def from_model(cls, model: Any, column: str) -> "CountsDisplay":
+        """The display of the counts of this column from which a fitted model was made."""
+        tables = {table.column: table for table in displays(model.releases_)}
+        if column not in tables:
+            known = ", ".join(readable(name) for name in tables) or "none"
+            raise BadInput(f"the model has no counts of column {readable(column)!r} alone; it has those of: {known}")
+        return tables[column]
+
+    @property
+    def only_noise(self) -> npt.NDArray[np.bool_]:
+        """Whether a code may be empty, for each code."""
+        return np.asarray((self.counts <= self.error).all(axis=1))
+
+    @property
+    def shown(self) -> npt.NDArray[np.intp]:
+        """The codes that are drawn, in order: all, or those with the most rows."""
+        largest = np.argsort(-self.counts.sum(axis=1), kind="stable")[:MOST_CODES]
+        return np.sort(largest)
+
+    @property
+    def as_shares(self) -> bool:
+        """Whether classes are few enough to be drawn as shares; others are drawn as a heat map of the counts."""
+        return 2 <= len(self.classes) <= MOST_CLASSES
+
+    def plot(self, ax: Any = None) -> "CountsDisplay":
+        """Draw on these axes, or on new ones; `ax_` and `figure_` hold what was drawn on."""
+        if ax is None:
+            import matplotlib.pyplot as plt  # only here: it may open a window system
+
+            ax = plt.subplots(figsize=(6, height(self) + 0.5), layout="constrained")[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        draw(self, ax)
+        ax.set_ylabel(readable(self.column), parse_math=False)
+        if self.as_shares:
+            ax.set_xlabel("share of the class, and what the noise leaves open (95 %)")
+            _legend(ax, self.classes)
+        else:
+            ax.set_xlabel(f"class; darkest: {self.counts.max():,} rows, blank: only noise")
+        return self
+
+
+def displays(releases: Any) -> list[CountsDisplay]:
+    """The displays of those releases that can be displayed."""
+    found = []
+    for release in releases:
+        try:
+            found.append(CountsDisplay.from_release(release))
+        except BadInput:
+            continue
+    return found
+
+
+def height(display: CountsDisplay) -> float:
+    """Inches that a drawing needs."""
+    lines = len(display.classes) if display.as_shares else 1
+    return 0.4 + len(display.shown) * (0.12 + 0.07 * lines)
+
+
+def draw(display: CountsDisplay, ax: Any) -> None:
+    """The codes from top to bottom, without a title or a legend."""
+    shown = display.shown
+    _name_ticks(ax.yaxis, [display.names[code] for code in shown])
+    (_draw_shares if display.as_shares else _draw_heat)(display, shown, ax)
+    ax.set_ylim(len(shown) - 0.5, -0.5)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def _draw_shares(display: CountsDisplay, shown: Any, ax: Any) -> None:
+    noise = display.only_noise[shown]
+    share, low, high = (part[shown] for part in share_intervals(display.counts, display.error))
+    codes, count = np.arange(len(shown)), len(display.classes)
+    for number, colour in enumerate(COLOURS[:count]):
+        line = (codes + (number - (count - 1) / 2) * 0.6 / count)[~noise]
+        ends = low[~noise, number], high[~noise, number]
+        ax.hlines(line, *ends, color=colour, linewidth=4, alpha=0.4)
+        ax.plot(share[~noise, number], line, "o", color=colour, markersize=4.5)
+    for code in codes[noise]:
+        ax.text(0.5, code, "only noise", color=PALE, ha="center", va="center", size="small", style="italic")
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "", "50 %", "", "100 %"])
+    ax.set_xlim(-0.03, 1.03)
+    ax.grid(axis="x", linewidth=0.6)
+
+
+def _draw_heat(display: CountsDisplay, shown: Any, ax: Any) -> None:
+    counts = display.counts[shown]
+    blue = LinearSegmentedColormap.from_list("rows", [f"{COLOURS[0]}18", f"{COLOURS[0]}ff"])  # see-through when few
+    blue.set_bad((0, 0, 0, 0))
+    seen = np.ma.masked_where(counts <= display.error, counts.astype(np.float64))
+    ax.imshow(seen, cmap=blue, vmin=0, vmax=max(counts.max(), 1), aspect="auto", interpolation="none")
+    _name_ticks(ax.xaxis, display.classes, letters=10)
+
+
+def _name_ticks(axis: Any, names: Any, letters: int = LETTERS) -> None:
+    """A tick for each name, or for every few of many; names are plain text, whatever is in them."""
+    step = -(-len(names) // MOST_CODES)
+    labels = [readable(name, letters) for name in names[::step]]
+    turn = 90 if axis.axis_name == "x" and max(map(len, labels)) > 3 else 0
+    axis.set_ticks(range(0, len(names), step), labels, parse_math=False, rotation=turn)
+
+
+def _legend(ax: Any, classes: tuple[str, ...]) -> None:
+    """A legend whose names are plain text; as labels of lines, those with a leading underscore would be left out."""
+    lines = ax.get_lines()[: len(classes)]
+    legend = ax.legend(lines, [""] * len(lines), loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
+    for text, name in zip(legend.get_texts(), classes, strict=True):
+        text.set(text=readable(name, LETTERS), parse_math=False)

@@ -1,0 +1,53 @@
+"""What a report says about releases and receipts, as numbers."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..kernel.ledger import Receipt
+from ..kernel.release import Release, SparseCounts
+from ..questions import Grid
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A table of counts: how many cells, the scale of their noise, its 95 % error, and the median released count."""
+
+    name: str
+    cells: int
+    scale: float
+    error: int
+    typical: float
+
+    @property
+    def drowned(self) -> bool:
+        """Whether a typical count may be zero."""
+        return self.typical <= self.error
+
+
+def noise_of(releases: "Sequence[Release[Any]]") -> list[Noise]:
+    """The noise of every release that holds counts."""
+    return [_noise(release) for release in releases if release.receipt.verb in ("count", "count_sparse")]
+
+
+def _noise(release: "Release[Any]") -> Noise:
+    question, sparse = release.question, isinstance(release.value, SparseCounts)
+    counts = np.asarray(release.value.counts if sparse else release.value)
+    name = " x ".join(question.columns) or "all rows" if isinstance(question, Grid) else question.describe()
+    typical = float(np.median(counts)) if counts.size else 0.0
+    return Noise(name, question.size * len(release.classes), float(release.scale or 0), release.error(), typical)
+
+
+def total(receipts: Sequence[Receipt], path: str = "") -> Fraction:
+    """What charges cost together: those of one account add up, of the parts of a split the dearest counts."""
+    own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
+    inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))
+    dearest: dict[str, Fraction] = defaultdict(Fraction)
+    for part in {account[len(path) + 1 :].partition("/")[0] for account in inside} - {""}:
+        split = part.partition(".")[0]
+        dearest[split] = max(dearest[split], total(receipts, f"{path}/{part}"))
+    return own + sum(dearest.values(), Fraction(0))

@@ -1,0 +1,110 @@
+"""Figures of a report, as SVG text that can stand in a page and takes on its colours and font."""
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from .counts import COLOURS, LETTERS, CountsDisplay, draw, height
+from .words import escaped, readable
+
+INK, LINE, LOUD = "#1b1c1d", "#d9dadb", "#c8102e"  # text, grid, and what drowned; the page has its own shades of them
+SHADES = {INK: "var(--ink)", LINE: "var(--line)", LOUD: "var(--loud)"}
+LOOK = {
+    "svg.fonttype": "none",  # text stays text: searchable, small, and the browser has glyphs for all of it
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
+    **{"axes.axisbelow": True, "grid.color": LINE, "figure.facecolor": "none", "axes.facecolor": "none"},
+}
+LETTER = 0.073  # inches
+NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+Rows = Sequence[tuple[str, float, float]]
+
+
+def counts_figure(display: CountsDisplay) -> str:
+    """The shares or the heat map of one column."""
+    return _svg(f"released counts of {display.column}", (4.2, height(display)), lambda ax: draw(display, ax))
+
+
+def noise_figure(rows: Rows) -> str:
+    """Names with their typical count and the error of a count: a dot and a bar around it, red if it reaches zero."""
+
+    def paint(ax: Any) -> None:
+        names, typical, error = zip(*rows, strict=True)
+        centre, margin, lines = np.array(typical, float), np.array(error, float), np.arange(len(rows))
+        colours = np.where(centre > margin, COLOURS[0], LOUD)
+        ax.axvline(0, color=INK, linewidth=1)
+        ax.hlines(lines, centre - margin, centre + margin, colors=colours, linewidth=4, alpha=0.4)
+        ax.scatter(centre, lines, c=colours, s=22, zorder=3)
+        ax.set_xlabel("rows in a typical cell (dot), and where its true count may lie (bar, 95 %)")
+        _list_names(ax, names)
+
+    return _svg("typical counts and their noise", (7, 0.7 + 0.26 * len(rows)), paint)
+
+
+def quality_figure(rows: Rows) -> str:
+    """Names with their accuracy (a filled dot) and AUC (a ring)."""
+
+    def paint(ax: Any) -> None:
+        names, *measures = zip(*rows, strict=True)
+        for values, colour in zip(measures, COLOURS, strict=False):
+            face = colour if colour == COLOURS[0] else "none"
+            ax.scatter(values, range(len(rows)), s=34, zorder=3, facecolors=face, edgecolors=colour, linewidths=1.6)
+        ax.set_xlim(min(0.5, np.nanmin(np.array(measures, float))) - 0.02, 1.02)
+        _list_names(ax, names)
+
+    return _svg("accuracy and AUC", (7, 0.5 + 0.3 * len(rows)), paint)
+
+
+def _list_names(ax: Any, names: Sequence[str]) -> None:
+    """One line for each name, the first on top."""
+    ax.set_yticks(range(len(names)), [readable(name, LETTERS) for name in names], parse_math=False)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="x", linewidth=0.6)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def _svg(title: str, size: tuple[float, float], paint: Callable[[Any], None]) -> str:
+    """An SVG element: the same drawing is the same text, and names in it are unique to its title."""
+    text = StringIO()
+    with _look(title):
+        ax = Figure(figsize=size).add_axes((0, 0, 1, 1))
+        paint(ax)
+        _make_room(ax, *size)
+        ax.figure.savefig(text, format="svg", metadata=NO_METADATA)
+    return _inline(text.getvalue(), title)
+
+
+def _make_room(ax: Any, width: float, height: float) -> None:
+    """Leave inches for the labels by their letters: a layout engine would take as long again as all the rest."""
+    longest = max(len(label.get_text()) for label in ax.get_yticklabels())
+    turned = max(len(label.get_text()) if label.get_rotation() else 0 for label in ax.get_xticklabels())
+    left, bottom = 0.15 + LETTER * longest, 0.22 + LETTER * turned + 0.2 * bool(ax.get_xlabel())
+    ax.set_position((left / width, bottom / height, 1 - (left + 0.15) / width, 1 - (bottom + 0.03) / height))
+
+
+@contextmanager
+def _look(salt: str) -> Iterator[None]:
+    """The report's look whatever the user's own settings are."""
+    with style.context(["default", {**LOOK, "svg.hashsalt": salt}]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # from the font that measures; the browser has others
+        yield
+
+
+def _inline(text: str, title: str) -> str:
+    """The element alone, without what holds for the whole page: its style, names of groups, a font."""
+    svg = text[text.index("<svg") :]
+    svg = re.sub(r"<defs>\s*<style[^>]*>[^<]*</style>\s*</defs>\s*", "", svg, count=1)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
+    svg = svg.replace("font-family: 'DejaVu Sans', sans-serif", "font-family: inherit")
+    for colour, shade in SHADES.items():
+        svg = svg.replace(f": {colour}", f": {shade}")
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escaped(title, 200)}" ', 1)

@@ -1,0 +1,92 @@
+"""report: one page of HTML that stands by itself: no script runs, nothing is fetched."""
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from importlib import resources
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import BadInput
+from ..kernel.budget import exact
+from . import sections
+from .facts import total
+from .words import escaped
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def report(
+    model: Any,
+    *,
+    left: Fraction | None = None,
+    limit: Fraction | None = None,
+    quality: Sequence[tuple[str, float, float]] = (),
+) -> str:
+    """One self-contained HTML page about a fitted model, for readers who did not run it.
+
+    `left` and `limit` are the ledger's, if the page shall show them. `quality` has a name, an accuracy and an AUC for
+    each model to compare, measured on public rows or privately. Only releases, public scales, the schema and receipts
+    enter, so the same ones always make the same text.
+    """
+    check_is_fitted(model)
+    left, limit = _balance(model, left, limit)
+    parts = [
+        sections.banner(model),
+        sections.headline(model, left, limit),
+        sections.asked(model),
+        sections.cost(model, left, limit),
+        sections.noise(model),
+        sections.released(model),
+        sections.quality(quality),
+        sections.promise(model),
+        _footer(model),
+    ]
+    return _page(f"{model.schema_.label} from {model.schema_.name}", "\n".join(parts), _receipts(model))
+
+
+def _balance(model: Any, left: Any, limit: Any) -> tuple[Fraction | None, Fraction | None]:
+    """What is left and the limit, exact; refused if they contradict the receipts."""
+    left, limit = (None if value is None else exact(value, "left and limit") for value in (left, limit))
+    if (left is not None and left < 0) or (limit is not None and (left or 0) + total(model.receipts_) > limit):
+        raise BadInput("what is left and what this run cost pass the limit: take both from the ledger of this model")
+    return left, limit
+
+
+def _footer(model: Any) -> str:
+    times = sorted({receipt.time for receipt in model.receipts_})
+    versions = sorted({receipt.version for receipt in model.receipts_})
+    when = " to ".join(escaped(time) for time in dict.fromkeys([times[0], times[-1]]))
+    text = f"Charged {when} by Veil {', '.join(map(escaped, versions))}, as the receipts say. This page was made from "
+    return f"<footer>{text}released values, public noise scales, the schema and receipts; no row was read for it.</footer>"
+
+
+def _receipts(model: Any) -> str:
+    """The receipts for machines; without a < no text in them can end the block."""
+    text = json.dumps([receipt.to_dict() for receipt in model.receipts_], indent=1, sort_keys=True)
+    return text.replace("<", "\\u003c")
+
+
+def _page(title: str, body: str, receipts: str) -> str:
+    css = (resources.files(__package__) / "style.css").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escaped(title, 100)}</title>
+<style>
+{css}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+<script type="application/json" id="receipts">
+{receipts}
+</script>
+</body>
+</html>
+"""

@@ -1,0 +1,259 @@
+"""A private classifier: any kind of rows, exact spending, honest marks, and scikit-learn's tools around it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from veil import BadInput, BudgetRefused, Categorical, Ledger, NaiveBayesClassifier, Numeric, Schema, datasets
+
+FRAMES = {
+    "pandas": lambda rows: rows,
+    "polars": pl.from_pandas,
+    "arrow": pa.Table.from_pandas,
+    "dict": lambda rows: rows.to_dict("list"),
+}
+
+
+@pytest.fixture(scope="module")
+def fair():
+    return datasets.load("fair")
+
+
+def fitted(rows, schema, y=None, **settings):
+    return NaiveBayesClassifier(**{"epsilon": 1, "schema": schema, "random_state": 1, **settings}).fit(rows, y)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_any_frame_gives_the_same_model_with_the_label_inside_or_apart(fair, kind):
+    rows, schema = fair
+    expected = fitted(rows, schema).predict_proba(rows)
+    frame, features = FRAMES[kind](rows), FRAMES[kind](rows.drop(columns="affair"))
+    assert np.array_equal(fitted(frame, schema).predict_proba(frame), expected)
+    assert np.array_equal(fitted(features, schema, rows["affair"]).predict_proba(features), expected)
+
+
+def test_arrays_and_lists_go_by_the_order_of_the_schema(fair):
+    rows, schema = fair
+    features, labels = rows.drop(columns="affair"), rows["affair"]
+    expected = fitted(rows, schema).predict_proba(rows)
+    assert np.array_equal(fitted(features.to_numpy(), schema, labels).predict_proba(features.to_numpy()), expected)
+    listed = features.to_numpy().tolist()
+    assert np.array_equal(fitted(listed, schema, labels.tolist()).predict_proba(listed), expected)
+    assert np.array_equal(fitted(rows.to_numpy(object), schema).predict_proba(features.to_numpy()), expected)
+
+
+def test_columns_are_found_by_name_whatever_else_is_there(fair):
+    rows, schema = fair
+    model = fitted(rows, schema)
+    shuffled = rows[rows.columns[::-1]].assign(extra=1)
+    assert np.array_equal(model.predict(shuffled), model.predict(rows.drop(columns="affair")))
+    with pytest.raises(BadInput, match="no column 'age'"):
+        model.predict(rows.drop(columns="age"))
+    with pytest.raises(BadInput, match="X has 3 features, but NaiveBayesClassifier is expecting 8"):
+        model.predict(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 0, 1, 2] * 9), np.array([1.0, 0.0, 1.0, 2.0] * 9)])
+def test_numbers_as_labels_come_back_as_numbers(labels):
+    schema = Schema(
+        name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=(2, 0, 1))]
+    )
+    model = fitted({"x": labels + 0.5}, schema, labels, epsilon=10**6)
+    assert model.classes_.tolist() == [0, 1, 2] and model.classes_.dtype.kind == labels.dtype.kind
+    assert (model.predict({"x": labels + 0.5}) == labels).all()
+
+
+def test_truth_values_and_unreadable_numbers_as_labels():
+    def classes(values, labels):
+        schema = Schema(
+            name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=values)]
+        )
+        return fitted({"x": [0.0] * len(labels)}, schema, labels).classes_.tolist()
+
+    assert classes(("True", "False"), np.array([True, False])) == [False, True]
+    assert classes(("a", "b"), np.array([1, 2])) == ["a", "b"]
+    assert classes(("a", "b"), np.array([True, False])) == ["a", "b"]
+    assert classes(("2", "1"), pl.Series([1, 2])) == [1, 2]
+    assert classes(("2", "1"), pd.Series(["1", "2"])) == ["1", "2"]
+
+
+def test_one_wrong_label_in_a_list_does_not_change_the_type_of_the_classes():
+    schema = Schema(
+        name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=("0", "1"))]
+    )
+    good, odd = ([0, 1, 1, 0], [0, 1, 1, "who?"])
+    assert fitted([[0.0]] * 4, schema, good).classes_.tolist() == fitted([[0.0]] * 4, schema, odd).classes_.tolist()
+
+
+def test_with_a_huge_epsilon_it_is_scikit_learns_categorical_naive_bayes(fair):
+    rows, schema = fair
+    codes = np.column_stack(list(schema.encode(rows.drop(columns="affair"), label=False).values()))
+    textbook = CategoricalNB(min_categories=[column.size for column in schema.features]).fit(codes, rows["affair"])
+    model = fitted(rows, schema, epsilon=10**7)
+    assert model.classes_.tolist() == textbook.classes_.tolist()
+    assert model.predict_proba(rows) == pytest.approx(textbook.predict_proba(codes), abs=1e-3)
+
+
+def test_every_fit_is_charged_exactly(fair):
+    rows, schema = fair
+    ledger = Ledger(1, schema.name)
+    model = NaiveBayesClassifier(epsilon="1/3", schema=schema, ledger=ledger)
+    for _ in range(3):
+        model.fit(rows)
+    assert ledger.spent == 1 and ledger.left == 0
+    with pytest.raises(BudgetRefused):
+        model.fit(rows)
+    assert ledger.spent == 1
+
+
+def test_without_a_ledger_a_fit_has_a_budget_of_its_own(fair):
+    rows, schema = fair
+    receipts = fitted(rows, schema, epsilon=0.25, random_state=None).receipts_
+    assert sum(receipt.epsilon for receipt in receipts) * 4 == 1 and all(receipt.private for receipt in receipts)
+
+
+def test_a_ledger_file_can_be_named(fair, tmp_path):
+    rows, schema = fair
+    Ledger.create(tmp_path / "fair.ledger", 1, schema.name)
+    fitted(rows, schema, epsilon=0.5, ledger=tmp_path / "fair.ledger")
+    assert Ledger.open(tmp_path / "fair.ledger").spent * 2 == 1
+
+
+def test_marks_of_what_is_not_private(fair):
+    rows, schema = fair
+    assert fitted(rows, schema, random_state=None).private_
+    assert not fitted(rows, schema, random_state=3).private_
+    features = rows.drop(columns="affair")
+    public = NaiveBayesClassifier(epsilon=1, schema="public").fit(features, rows["affair"])
+    assert not public.private_ and "declared public" in repr(public.receipts_[0])
+
+
+def test_no_schema_no_fit(fair):
+    rows, _ = fair
+    with pytest.raises(BadInput, match="veil schema new"):
+        NaiveBayesClassifier(epsilon=1).fit(rows)
+    with pytest.raises(BadInput, match="cannot be read"):
+        NaiveBayesClassifier(epsilon=1, schema="nowhere.toml").fit(rows)
+
+
+def test_a_schema_can_be_named_by_its_file(fair, tmp_path):
+    rows, schema = fair
+    (tmp_path / "fair.toml").write_text(schema.to_toml())
+    model = fitted(rows, tmp_path / "fair.toml")
+    assert np.array_equal(model.predict_proba(rows), fitted(rows, schema).predict_proba(rows))
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "a", float("nan"), float("inf"), None])
+def test_a_bad_epsilon_is_refused_before_anything_is_charged(fair, epsilon):
+    rows, schema = fair
+    ledger = Ledger(1, schema.name)
+    with pytest.raises(BadInput, match="epsilon"):
+        fitted(rows, schema, epsilon=epsilon, ledger=ledger)
+    assert ledger.spent == 0
+
+
+def test_labels_are_required(fair):
+    rows, schema = fair
+    with pytest.raises(BadInput, match="requires y"):
+        fitted(rows.drop(columns="affair"), schema)
+    with pytest.raises(BadInput, match="different lengths"):
+        fitted(rows, schema, ["yes"])
+    with pytest.raises(BadInput, match="needs a label"):
+        fitted(rows, schema.model_copy(update={"label": None}))
+
+
+def test_a_column_of_labels_is_taken_with_a_warning(fair):
+    rows, schema = fair
+    with pytest.warns(DataConversionWarning):
+        fitted(rows, schema, rows[["affair"]].to_numpy())
+
+
+def test_values_that_nobody_declared_neither_raise_nor_warn(rows, schema, all_odd_values):
+    odd = {name: all_odd_values for name in rows}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fitted(odd, schema)
+        assert np.isfinite(model.predict_proba(odd)).all()
+        assert set(model.predict(odd)) <= set(schema.classes)
+
+
+def test_an_empty_table_gives_a_valid_model(rows, schema):
+    model = fitted(rows.head(0), schema)
+    assert model.predict_proba(rows).sum(axis=1) == pytest.approx(1)
+
+
+def test_the_tools_of_scikit_learn_pay_for_every_fit(fair):
+    rows, schema = fair
+    features, labels = rows.drop(columns="affair"), rows["affair"]
+    ledger = Ledger(1, schema.name)
+    model = NaiveBayesClassifier(epsilon="1/5", schema=schema, ledger=ledger)
+    assert clone(model).ledger is ledger
+    scores = cross_val_score(model, features, labels, cv=3, scoring="roc_auc", error_score="raise")
+    assert len(scores) == 3 and ledger.spent * 5 == 3
+    search = GridSearchCV(model, {"smoothing": [0.5, 1, 2]}, cv=2, error_score="raise")
+    with pytest.raises(BudgetRefused):
+        search.fit(features, labels)
+    assert ledger.spent == 1
+
+
+def test_a_pipeline_and_a_search_on_public_rows(fair):
+    rows, _ = fair
+    features, labels = rows.drop(columns="affair"), rows["affair"]
+    model = NaiveBayesClassifier(epsilon=10, schema="public", random_state=0)
+    search = GridSearchCV(
+        make_pipeline(FunctionTransformer(), model), {"naivebayesclassifier__smoothing": [1, 5]}, cv=2
+    )
+    search.fit(features, labels)
+    assert search.best_score_ > 0.65 and search.predict(features).shape == labels.shape
+
+
+def test_models_can_be_pickled_and_unfitted_ones_say_so(fair):
+    rows, schema = fair
+    model = fitted(rows, schema)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(rows), model.predict(rows))
+    with pytest.raises(NotFittedError):
+        NaiveBayesClassifier(schema=schema).predict(rows)
+
+
+def test_a_notebook_shows_what_was_released(fair):
+    rows, schema = fair
+    assert "noise scale" not in NaiveBayesClassifier(schema=schema)._repr_html_()
+    html = fitted(rows, schema)._repr_html_()
+    assert "noise scale" in html and "rate_marriage" in html and "NOT private" in html
+    assert "NOT private" not in fitted(rows, schema, random_state=None)._repr_html_()
+
+
+def test_a_rehearsal_asks_what_a_fit_asks_and_charges_nothing(fair):
+    rows, schema = fair
+    ledger = Ledger(1, schema.name)
+    model = NaiveBayesClassifier(epsilon=1, schema=schema, ledger=ledger)
+    planned = [(release.question, release.scale) for release in model.rehearse()]
+    assert ledger.spent == 0 and not hasattr(model, "releases_")
+    assert planned == [(release.question, release.scale) for release in model.fit(rows).releases_]
+
+
+def test_people_are_protected_whole():
+    schema = Schema(
+        name="visits",
+        label="y",
+        person="who",
+        rows_per_person=2,
+        column=[Categorical(name="x", values=("a", "b")), Categorical(name="y", values=("no", "yes"))],
+    )
+    rows = {"x": ["a", "b"] * 50, "y": ["no", "yes"] * 50, "who": [i // 5 for i in range(100)]}
+    model = fitted(rows, schema)
+    assert model.releases_[0].scale == 2 and "one person, at most 2 rows" in repr(model.receipts_[0])
+    assert model.predict({"x": ["a"]}).shape == (1,)
+    with pytest.raises(BadInput, match="'who'"):
+        fitted({name: rows[name] for name in "xy"}, schema)

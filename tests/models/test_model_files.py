@@ -1,0 +1,184 @@
+"""Model files: whole or absent, the same model after a trip, nothing in them but what was released."""
+
+import hashlib
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from veil import BadInput, Ledger, NaiveBayesClassifier, load_model
+from veil.kernel.ledger import Receipt
+from veil.models.files import model_parts
+
+
+@pytest.fixture
+def model(rows, schema):
+    return NaiveBayesClassifier(epsilon="1/3", schema=schema, smoothing=0.5, random_state=1).fit(rows)
+
+
+@pytest.fixture
+def path(model, tmp_path):
+    model.save(tmp_path / "model.veil")
+    return tmp_path / "model.veil"
+
+
+def rewrite(path, change):
+    """The file with `change` made to the dict of its parts, the manifest made to fit."""
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    change(parts)
+    digests = {name: hashlib.sha256(part).hexdigest() for name, part in parts.items() if name != "manifest.json"}
+    if "manifest.json" in parts:
+        parts["manifest.json"] = json.dumps({**json.loads(parts["manifest.json"]), "parts": digests}).encode()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, part)
+
+
+def test_a_model_comes_back_as_it_was(model, path, rows):
+    back = load_model(path)
+    assert type(back) is NaiveBayesClassifier and back.smoothing == 0.5 and back.epsilon == "1/3"
+    assert np.array_equal(back.predict_proba(rows), model.predict_proba(rows))
+    assert (back.predict(rows) == model.predict(rows)).all() and back.classes_.tolist() == model.classes_.tolist()
+    assert back.receipts_ == model.receipts_ and back.schema_ == model.schema_ and back.private_ is False
+    assert [r.scale for r in back.releases_] == [r.scale for r in model.releases_]
+    assert all(np.array_equal(a.value, b.value) for a, b in zip(back.releases_, model.releases_, strict=True))
+    assert [r.question for r in back.releases_] == [r.question for r in model.releases_]
+    assert "rate" not in repr(back) and back._repr_html_()
+
+
+def test_the_same_model_is_the_same_bytes(model, path, tmp_path):
+    load_model(path).save(tmp_path / "again.veil")
+    assert (tmp_path / "again.veil").read_bytes() == path.read_bytes()
+
+
+def test_an_existing_file_is_kept(model, path):
+    before = path.read_bytes()
+    with pytest.raises(BadInput, match="exists already"):
+        model.save(path)
+    assert path.read_bytes() == before
+    model.save(path, force=True)
+
+
+def test_a_folder_that_cannot_be_written(model, tmp_path):
+    with pytest.raises(BadInput, match="cannot be written"):
+        model.save(tmp_path / "no" / "model.veil")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_is_a_witness_of_its_ledger(rows, schema, tmp_path):
+    ledger = Ledger.create(tmp_path / "l.ledger", 1, schema.name)
+    NaiveBayesClassifier(epsilon=1, schema=schema, ledger=ledger).fit(rows).save(tmp_path / "m.veil")
+    receipts = json.loads(zipfile.ZipFile(tmp_path / "m.veil").read("receipts.json"))
+    assert ledger.verify(receipts) == 2 and receipts[0]["private"] is True and receipts[0]["epsilon"] == "1"
+
+
+def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monkeypatch):
+    """The artefact scan: whatever is in the file follows from the release, the schema and the receipts."""
+    monkeypatch.setattr("veil.kernel.source.discrete_laplace", lambda exact, epsilon, noise: np.full_like(exact, 5))
+    known = {name: "x" for name in ("ledger", "hash", "time")}
+    files = []
+    for table in (rows, rows.head(0), rows.sample(40, replace=True, random_state=1)):
+        model = NaiveBayesClassifier(epsilon=1, schema=schema).fit(table)
+        for release in model.releases_:
+            object.__setattr__(release, "receipt", Receipt(**{**vars(release.receipt), **known}))
+        files.append(model_parts(model))
+    assert files[0] == files[1] == files[2]
+
+
+def test_a_file_and_a_model_hold_only_what_is_on_the_list(model, path, rows):
+    released = {"schema_", "scorer_", "releases_", "classes_", "_order", "n_features_in_", "feature_names_in_"}
+    assert set(vars(model)) - set(model.get_params()) == released
+    names = set(zipfile.ZipFile(path).namelist())
+    arrays = {f"arrays/{i}.npy" for i in range(2 * len(model.schema_.features) + 1)}
+    assert names == {"manifest.json", "model.json", "receipts.json", "schema.toml"} | arrays
+    body = json.loads(zipfile.ZipFile(path).read("model.json"))
+    assert set(body) == {"method", "settings", "private", "classes", "scorer", "releases"}
+    released = np.concatenate([release.value.ravel() for release in model.releases_])
+    kept = [np.load(zipfile.ZipFile(path).open(f"arrays/{i}.npy")) for i in range(len(arrays))]
+    assert np.array_equal(np.concatenate([a.ravel() for a in kept if a.dtype.kind == "i"]), released)
+
+
+def test_a_newer_version_is_told_from_a_broken_file(path):
+    rewrite(path, lambda parts: parts.update({"manifest.json": b'{"format": 99, "parts": {}}'}))
+    with pytest.raises(BadInput, match="newer version of Veil"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "no manifest": lambda parts: parts.pop("manifest.json"),
+        "no receipts": lambda parts: parts.pop("receipts.json"),
+        "an array too few": lambda parts: parts.pop("arrays/3.npy"),
+        "wrong shape": lambda parts: parts.update({"arrays/0.npy": parts["arrays/3.npy"]}),
+        "unknown kind": lambda parts: parts.update({"model.json": parts["model.json"].replace(b"Linear", b"eval")}),
+        "no schema": lambda parts: parts.update({"schema.toml": b""}),
+        "not JSON": lambda parts: parts.update({"model.json": b"\xff"}),
+        "deep": lambda parts: parts.update({"model.json": b"[" * 100_000}),
+        "other classes": lambda parts: parts.update({"model.json": parts["model.json"].replace(b'"left",', b"")}),
+    }.values(),
+)
+def test_a_file_that_makes_no_sense_is_refused(path, change):
+    rewrite(path, change)
+    with pytest.raises(BadInput, match="not a model, or was damaged or changed"):
+        load_model(path)
+
+
+def test_pickles_are_never_opened(path):
+    evil = b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': (1,), }".ljust(128) + b"\n"
+    rewrite(path, lambda parts: parts.update({"arrays/0.npy": evil}))
+    with pytest.raises(BadInput):
+        load_model(path)
+
+
+def test_a_changed_part_is_noticed(path):
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    parts["receipts.json"] = parts["receipts.json"].replace(b'"1/3"', b'"1/9"')
+    with zipfile.ZipFile(path, "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, part)
+    assert content != path.read_bytes()
+    with pytest.raises(BadInput, match="damaged or changed"):
+        load_model(path)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 255), st.integers(0, 10_000))
+def test_random_damage_is_refused_in_one_sentence_or_harmless(tmp_path_factory, place, flip, cut):
+    from veil import datasets
+
+    rows, schema = datasets.load("iris")
+    folder = tmp_path_factory.getbasetemp() / "damage"
+    folder.mkdir(exist_ok=True)
+    path = folder / "m.veil"
+    NaiveBayesClassifier(epsilon=1, schema=schema, random_state=0).fit(rows).save(path, force=True)
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] ^= flip
+    path.write_bytes(content[: max(len(content) - cut % 3 * cut, 0)])
+    try:
+        assert load_model(path).predict(rows).shape == (150,)
+    except BadInput as problem:
+        assert str(problem).count("\n") == 0
+
+
+def test_there_is_no_file(tmp_path):
+    with pytest.raises(BadInput, match="there is no file"):
+        load_model(tmp_path / "none.veil")
+    (tmp_path / "text.veil").write_text("hello")
+    with pytest.raises(BadInput, match="not a model"):
+        load_model(tmp_path / "text.veil")
+
+
+def test_a_method_that_this_version_does_not_have(path):
+    rewrite(path, lambda p: p.update({"model.json": p["model.json"].replace(b"naive-bayes", b"oracle")}))
+    with pytest.raises(BadInput, match="upgrade"):
+        load_model(path)
+    rewrite(path, lambda p: p.update({"model.json": p["model.json"].replace(b"oracle", b"naive-bayes")}))
+    rewrite(path, lambda p: p.update({"model.json": p["model.json"].replace(b'"smoothing"', b'"magic"')}))
+    with pytest.raises(BadInput, match="upgrade"):
+        load_model(path)

@@ -1,0 +1,232 @@
+"""veil train, predict and demo: from a file to a model, predictions and a report; what goes wrong costs nothing."""
+
+import csv
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shell import output, run
+from veil import BadInput, BudgetRefused, Ledger, datasets, load_model
+
+pytestmark = pytest.mark.usefixtures("wide_terminal")
+
+
+@pytest.fixture(scope="module")
+def fair():
+    return datasets.load("fair")
+
+
+@pytest.fixture
+def files(tmp_path, fair, monkeypatch):
+    rows, schema = fair
+    rows.head(500).to_csv(tmp_path / "fair.csv", index=False)
+    (tmp_path / "fair.toml").write_text(schema.to_toml())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def train(*more, out="model.veil", epsilon=1):
+    given = ["--out", out] if out else []
+    return output("train", "fair.csv", "--schema", "fair.toml", "--epsilon", epsilon, *given, *more)
+
+
+def test_a_model_from_a_file_is_the_model_from_the_frame(files, fair):
+    from veil import NaiveBayesClassifier
+
+    rows, schema = fair
+    said = train("--seed", 3)
+    expected = NaiveBayesClassifier(epsilon=1, schema=schema, random_state=3).fit(rows.head(500))
+    assert np.array_equal(load_model("model.veil").predict_proba(rows), expected.predict_proba(rows))
+    assert "NOT private" in said and "It cost epsilon 1; 0 is left." in said
+    assert "<html" in Path("model.html").read_text() and "NOT private" in Path("model.html").read_text()
+
+
+def test_a_private_model_is_not_marked(files):
+    assert "NOT private" not in train() and load_model("model.veil").private_
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet"])
+def test_other_formats(files, fair, kind):
+    rows = fair[0].head(500)
+    if kind == "parquet":
+        rows.to_parquet("other.parquet")
+    else:
+        Path("other.csv.gz").write_bytes(gzip.compress(Path("fair.csv").read_bytes()))
+    train("--seed", 3)
+    output("train", f"other.{kind}", "--schema", "fair.toml", "--epsilon", 1, "--out", "other.veil", "--seed", 3)
+    first, second = (load_model(name).predict_proba(rows) for name in ("model.veil", "other.veil"))
+    assert np.array_equal(first, second)
+
+
+def test_predictions_have_fixed_columns_and_need_no_label(files, fair):
+    rows = fair[0].head(500)
+    train("--seed", 3)
+    rows.drop(columns="affair").assign(extra="x")[["extra", *rows.columns[-2::-1]]].to_csv("new.csv", index=False)
+    output("predict", "model.veil", "new.csv", "--out", "new-predictions.csv")
+    output("predict", "model.veil", "fair.csv", "--out", "predictions.csv")
+    assert Path("new-predictions.csv").read_bytes() == Path("predictions.csv").read_bytes()
+    written = pd.read_csv("predictions.csv")
+    assert list(written) == ["prediction", "p_no", "p_yes"] and len(written) == 500
+    model = load_model("model.veil")
+    assert written["prediction"].tolist() == model.predict(rows).tolist()
+    assert written[["p_no", "p_yes"]].to_numpy() == pytest.approx(model.predict_proba(rows))
+
+
+def test_what_looks_missing_can_be_a_category(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("x,y\n" + "NA,?\n" * 50 + "?,NA\n" * 50)
+    columns = "".join(f'[[column]]\nname = "{n}"\nkind = "categorical"\nvalues = ["NA", "?"]\n' for n in "xy")
+    Path("d.toml").write_text(f'name = "d"\nlabel = "y"\n{columns}')
+    output("train", "d.csv", "--schema", "d.toml", "--epsilon", 100, "--out", "d.veil")
+    output("predict", "d.veil", "d.csv", "--out", "p.csv")
+    with open("p.csv", newline="") as stream:
+        written = list(csv.DictReader(stream))
+    assert list(written[0]) == ["prediction", "p_?", "p_NA"]
+    assert [row["prediction"] for row in written] == ["?"] * 50 + ["NA"] * 50
+
+
+def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
+    Ledger.create("l.ledger", 1, "fair")
+    Path("fair.csv").write_text(Path("fair.csv").read_text().partition("\n")[0] + "\n\xff\n")  # no row can be read
+    shown = train("--dry-run", "--ledger", "l.ledger", out=None)
+    assert "rate_marriage[6]" in shown and "noise scale" in shown and "nothing was charged" in shown and "MB" in shown
+    assert "1 of 1 left" in shown and sorted(p.name for p in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
+    plan = json.loads(train("--dry-run", "--json", "--ledger", "l.ledger", out=None))
+    assert sum(float(row["epsilon"]) for row in plan["plan"]) == pytest.approx(1, rel=0.01) and plan["left"] == "1"
+    assert Ledger.open("l.ledger").spent == 0
+
+
+def test_a_ledger_is_shared_and_refuses(files, start):
+    output("ledger", "create", "l.ledger", "--limit", 1, "--name", "fair")
+    said = json.loads(train("--ledger", "l.ledger", "--json", epsilon=0.6))
+    assert (said["epsilon"], said["left"], said["private"]) == ("3/5", "2/5", True)
+    arguments = ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 0.6, "--ledger", "l.ledger"]
+    code, _, complaint = start(*arguments, "--out", "second.veil")
+    assert code == 3 and "0.4 is left" in complaint and complaint.count("\n") == 1
+    assert not list(files.glob("*second*")) and Ledger.open("l.ledger").spent * 5 == 3
+    assert "1 of them confirmed" in output("ledger", "verify", "l.ledger", "--against", "model.veil")
+
+
+def test_existing_files_are_kept_and_nothing_is_charged(files):
+    Ledger.create("l.ledger", 10, "fair")
+    for name in ("model.veil", "model.html"):
+        Path(name).write_text("mine")
+        with pytest.raises(BadInput, match=f"{name} exists already"):
+            train("--ledger", "l.ledger")
+        assert Path(name).read_text() == "mine"
+        Path(name).unlink()
+    Path("model.veil").write_text("mine")
+    train("--ledger", "l.ledger", "--force")
+    assert load_model("model.veil") and Ledger.open("l.ledger").spent == 1
+    Path("p.csv").write_text("mine")
+    with pytest.raises(BadInput, match="exists already"):
+        output("predict", "model.veil", "fair.csv", "--out", "p.csv")
+    assert Path("p.csv").read_text() == "mine"
+
+
+def test_a_place_that_cannot_be_written_costs_nothing(files):
+    Ledger.create("l.ledger", 1, "fair")
+    with pytest.raises(BadInput, match="cannot be written"):
+        train("--ledger", "l.ledger", out="nowhere/model.veil")
+    with pytest.raises(BadInput, match="cannot be written"):
+        train("--ledger", "l.ledger", "--report", "nowhere/report.html")
+    assert Ledger.open("l.ledger").spent == 0 and not list(files.glob("*model*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"--method": "oracle"}, "there is no method 'oracle'"),
+        ({"--epsilon": "0"}, "greater than zero"),
+        ({"--epsilon": "nan"}, "finite number"),
+        ({"--schema": "none.toml"}, "cannot be read"),
+        ({"--ledger": "none.ledger"}, "there is no ledger"),
+    ],
+)
+def test_bad_input_is_one_sentence(files, start, change, message):
+    options = {"--schema": "fair.toml", "--epsilon": "1", "--out": "model.veil", **change}
+    code, _, said = start("train", "fair.csv", *(word for pair in options.items() for word in pair))
+    assert code == 2 and message in said and said.count("\n") == 1
+    assert not list(files.glob("*model*"))
+
+
+def test_a_missing_column_or_file_is_named_before_anything_is_charged(files, fair, start):
+    Ledger.create("l.ledger", 1, "fair")
+    fair[0].drop(columns="age").to_csv("short.csv", index=False)
+    more = ["--schema", "fair.toml", "--epsilon", 1, "--out", "m.veil", "--ledger", "l.ledger"]
+    assert start("train", "short.csv", *more)[0] == 2
+    assert start("train", "none.csv", *more)[0] == 2
+    assert Ledger.open("l.ledger").spent == 0
+    train("--seed", 0)
+    code, _, said = start("predict", "model.veil", "short.csv", "--out", "p.csv")
+    assert code == 2 and "no column 'age'" in said and not Path("p.csv").exists()
+    assert start("predict", "fair.csv", "fair.csv", "--out", "p.csv")[0] == 2
+
+
+def test_another_data_sets_ledger_is_refused(files):
+    Ledger.create("other.ledger", 1, "other")
+    with pytest.raises(BadInput, match="'other'"):
+        train("--ledger", "other.ledger")
+    assert Ledger.open("other.ledger").spent == 0 and not list(files.glob("*model*"))
+
+
+def test_an_interrupt_leaves_the_charge_and_no_file(files):
+    """SIGINT once the charge is on the disk: the fit never ends, because its noise waits for ever."""
+    Ledger.create("l.ledger", 1, "fair")
+    script = (
+        "import sys, time; import veil.kernel.source as s; s.discrete_laplace = lambda *a: time.sleep(600);"
+        "from veil.cli import main; sys.argv = ['veil', *sys.argv[1:]]; main()"
+    )
+    words = "train fair.csv --schema fair.toml --epsilon 1 --out model.veil --ledger l.ledger".split()
+    process = subprocess.Popen([sys.executable, "-c", script, *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    deadline = time.time() + 60
+    while Ledger.open("l.ledger").spent == 0 and time.time() < deadline:
+        time.sleep(0.1)
+    assert list(files.glob(".model*"))  # the drafts
+    os.kill(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=30)[1]
+    assert process.returncode not in (0, 2, 3) and b"Traceback" not in said
+    assert Ledger.open("l.ledger").spent == 1 and not list(files.glob("*model*")) and not list(files.glob(".model*"))
+
+
+def test_no_value_reaches_a_stream_or_a_file(files, fair):
+    secret = "SECRET-7391"
+    fair[0].head(50).assign(age=secret, affair=secret).to_csv("odd.csv", index=False)
+    common = ["--schema", "fair.toml", "--epsilon", 1, "--out"]
+    result = run("train", "odd.csv", *common, "odd.veil")
+    assert result.exit_code == 0 and secret not in result.output
+    assert secret.encode() not in Path("odd.veil").read_bytes() and secret not in Path("odd.html").read_text()
+
+
+def test_the_demo_trains_measures_and_reports(files):
+    shown = output("demo")
+    for words in (
+        "gradient boosting, NOT private",
+        "always the larger class",
+        "1 of 1 spent, 0 left",
+        "veil-demo.html",
+    ):
+        assert words in shown
+    assert "<html" in Path("veil-demo.html").read_text() and "the model is NOT private" not in shown
+
+
+def test_a_seeded_demo_is_repeatable_and_says_that_it_is_not_private(files):
+    first = output("demo", "--seed", 7)
+    assert first == output("demo", "--seed", 7) != output("demo", "--seed", 8)
+    assert "the model is NOT private" in first and "not private: 1 of 1" in first
+
+
+def test_a_short_budget_is_refused_by_the_library_too(files, fair):
+    from veil import NaiveBayesClassifier
+
+    with pytest.raises(BudgetRefused):
+        NaiveBayesClassifier(epsilon=2, schema=fair[1], ledger=Ledger(1, "fair")).fit(fair[0])
