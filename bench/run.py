@@ -24,7 +24,20 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from veil import Budget, Categorical, Ledger, Numeric, Schema, SystemNoise, grid, open_source
+from veil import (
+    BadInput,
+    Budget,
+    Categorical,
+    Ledger,
+    NaiveBayesClassifier,
+    Numeric,
+    Schema,
+    SystemNoise,
+    grid,
+    open_source,
+)
+from veil.compare.data import load, split
+from veil.compare.methods import find
 
 ROWS = 1_000_000
 FEATURES = ("c0", "c1", "c2", "x0", "x1")
@@ -154,6 +167,34 @@ def growth() -> Result:
     return Result("cost of a row, of 10^7 / of 10^5", per_row(10_000_000, 3), per_row(100_000, 15), "ns", "< 1.5")
 
 
+def fit() -> Result:
+    """Naive Bayes on a million rows and 15 columns, from a pandas frame to a model; the reference is the two seconds
+    it may take."""
+    draw = np.random.default_rng(0)
+    words = [Categorical(name=f"c{i}", values=_values(3 + 2 * i)) for i in range(8)]
+    numbers = [Numeric(name=f"x{i}", bounds=(0, 1)) for i in range(6)]
+    public = Schema(name="bench", label="y", column=[*words, *numbers, Categorical(name="y", values=("no", "yes"))])
+    frame = pd.DataFrame({w.name: np.array(w.values)[draw.integers(0, len(w.values), ROWS)] for w in words})
+    frame = frame.assign(**{number.name: draw.random(ROWS) for number in numbers})
+    frame["y"] = np.array(["no", "yes"])[draw.integers(0, 2, ROWS)]
+    ours = median(seconds(lambda: NaiveBayesClassifier(epsilon=1, schema=public).fit(frame)) for _ in range(5))
+    return Result("fit naive Bayes, 10^6 rows x 15 columns / 2 s", ours * 1e3, 2e3, "ms", "< 1")
+
+
+def peers() -> Iterator[Result]:
+    """Naive Bayes on Adult, from a pandas frame to a model, beside peers in environments of their own."""
+    try:
+        split_rows = split(load("adult"), 0)
+        methods = [find(name) for name in ("dp-ebm", "diffprivlib-naive-bayes")]
+    except BadInput as problem:
+        print(f"Peers are not measured: {problem}")
+        return
+    ours = median(find("naive-bayes").run(split_rows, 1.0, seed)[1] for seed in range(9))
+    for method in methods:
+        theirs = median(method.run(split_rows, 1.0, seed)[1] for seed in range(3))
+        yield Result(f"fit on Adult, {method.name} / naive Bayes", theirs * 1e3, ours * 1e3, "ms", "> 20")
+
+
 def memory() -> Result:
     """Peak memory of opening and counting ten million rows, beside the encoded table; in a process of its own."""
     done = subprocess.run([sys.executable, __file__, "--memory"], check=True, capture_output=True, text=True)
@@ -181,6 +222,7 @@ def _resident(name: str) -> float:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
+    results += [fit(), *peers()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(

@@ -84,7 +84,8 @@ def in_blocks(column: Any, encode: Callable[[Any], npt.NDArray[Any]], dtype: npt
     codes = np.empty(len(column), dtype)
     with quiet():
         for start in range(0, len(column), BLOCK):
-            codes[start : start + BLOCK] = encode(column[start : start + BLOCK])
+            block = column if len(column) <= BLOCK else column[start : start + BLOCK]  # a slice of a frame is slow
+            codes[start : start + BLOCK] = encode(block)
     return codes
 
 

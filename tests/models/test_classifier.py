@@ -96,6 +96,16 @@ def test_one_wrong_label_in_a_list_does_not_change_the_type_of_the_classes():
     assert fitted([[0.0]] * 4, schema, good).classes_.tolist() == fitted([[0.0]] * 4, schema, odd).classes_.tolist()
 
 
+def test_values_that_are_lists_are_values():
+    schema = Schema(
+        name="n", label="y", column=[Categorical(name="x", values=("a",)), Categorical(name="y", values=("0", "1"))]
+    )
+    for value in ("a", ["a"], [["a"]], (), np.zeros((2, 2))):
+        assert fitted([["a"], [value]], schema, ["0", "1"]).predict([[value]]).shape == (1,)
+    with pytest.raises(BadInput, match="equal length"):
+        fitted([["a"], ["a", "b"]], schema, ["0", "1"])
+
+
 def test_with_a_huge_epsilon_it_is_scikit_learns_categorical_naive_bayes(fair):
     rows, schema = fair
     codes = np.column_stack(list(schema.encode(rows.drop(columns="affair"), label=False).values()))

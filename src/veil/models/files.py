@@ -51,7 +51,6 @@ def model_parts(model: Any) -> dict[str, bytes]:
         "method": model.method,
         "settings": {**settings, "epsilon": str(settings["epsilon"])},
         "private": model.private_,
-        "classes": model.classes_[np.argsort(model._order)].tolist(),  # as the schema and the scorer order them
         "scorer": _pack(model.scorer_, arrays),
         "releases": [_pack_release(release, arrays) for release in model.releases_],
     }
@@ -96,7 +95,7 @@ def _unpack(value: Any, arrays: list[Any]) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file holds: method, settings, schema, classes, scorer and releases; checked part by part."""
+    """What a model file holds: method, settings, schema, scorer and releases; checked part by part."""
     try:
         parts = _parts(path)
         arrays = [np.load(io.BytesIO(parts[name]), allow_pickle=False) for name in _array_names(parts)]
@@ -105,7 +104,7 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body["releases"])
         scorer = _unpack(body["scorer"], arrays)
         check_partition(Predicted(scorer), schema)
-        if scorer.classes != len(schema.classes) or len(body["classes"]) != len(schema.classes):
+        if scorer.classes != len(schema.classes):
             raise ValueError
     except _Newer:
         raise BadInput(f"{path} was made by a newer version of Veil: upgrade with `pip install -U veil`") from None
@@ -113,8 +112,13 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise BadInput(f"there is no file {path}: check the path") from None
     except Exception:  # a file from a stranger can be wrong in any way
         raise BadInput(f"{path} is not a model, or was damaged or changed: get it again from whoever made it") from None
-    kept = {name: body[name] for name in ("method", "settings", "classes")}
-    return {**kept, "schema": schema, "scorer": scorer, "releases": releases}
+    return {
+        "method": body["method"],
+        "settings": body["settings"],
+        "schema": schema,
+        "scorer": scorer,
+        "releases": releases,
+    }
 
 
 class _Newer(Exception):

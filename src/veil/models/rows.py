@@ -63,12 +63,21 @@ def as_table(X: Any) -> Any:
         return X
     if issparse(X):
         raise BadInput("sparse data was passed, but dense data is required: use X.toarray()")
-    array = np.array(X, object) if isinstance(X, (list, tuple)) else np.asanyarray(X)
+    array = _from_lists(X) if isinstance(X, (list, tuple)) else np.asanyarray(X)
     if array.dtype.kind == "c":
         raise BadInput("Complex data not supported: give real numbers or categories")
     if array.ndim != 2 and array.dtype.names is None:
         raise BadInput(f"X must have two dimensions, not {array.ndim}. Reshape your data: one row for each record")
     return array
+
+
+def _from_lists(X: Any) -> npt.NDArray[Any]:
+    """Lists of values as a table of objects: no value is taken for a list of its own or changes the type of others."""
+    try:
+        columns = [np.fromiter(column, object, len(X)) for column in zip(*X, strict=True)]
+    except (TypeError, ValueError):
+        raise BadInput("X must be rows of equal length. Reshape your data: one list for each record") from None
+    return np.stack(columns, axis=1) if columns else np.empty((0, 0), object)
 
 
 def label_column(y: Any, public: bool) -> Any:
