@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap
 
 from ..errors import BadInput
@@ -43,7 +44,8 @@ class CountsDisplay:
     `error` is such that, with 95 % confidence, all counts of a code are within it of the true ones: each class gets
     5 % / classes of the doubt (Bonferroni). It follows from the public scale of the noise alone. `share_intervals`
     turns it into intervals of shares, which are therefore conservative. A code is only noise if each of its counts
-    might be 0.
+    might be 0. More than six classes, or one, are drawn as a heat map of the counts; there the doubt is shared by all
+    fields of the map, and those that might be 0 are left blank.
 
     >>> from veil import NaiveBayesClassifier, datasets
     >>> rows, schema = datasets.load("iris")
@@ -64,9 +66,10 @@ class CountsDisplay:
         question = release.question
         if release.receipt.verb != "count" or not isinstance(question, Grid) or len(question.axes) != 1:
             raise BadInput("only counts over one column can be displayed: use release.columns() for others")
-        error = release.error(1 - 0.05 / len(release.classes))
-        axis = question.axes[0]
-        return cls(release.value, error, column=axis.column, names=axis.names, classes=release.classes)
+        axis, classes = question.axes[0], release.classes
+        doubts = len(classes) * (1 if _few(classes) else axis.size)
+        error = release.error(1 - 0.05 / doubts)
+        return cls(release.value, error, column=axis.column, names=axis.names, classes=classes)
 
     @classmethod
     def from_model(cls, model: Any, column: str) -> "CountsDisplay":
@@ -90,8 +93,8 @@ class CountsDisplay:
 
     @property
     def as_shares(self) -> bool:
-        """Whether classes are few enough to be drawn as shares; others are drawn as a heat map of the counts."""
-        return 2 <= len(self.classes) <= MOST_CLASSES
+        """Whether it is drawn as shares, not as a heat map."""
+        return _few(self.classes)
 
     def plot(self, ax: Any = None) -> "CountsDisplay":
         """Draw on these axes, or on new ones; `ax_` and `figure_` hold what was drawn on."""
@@ -106,8 +109,12 @@ class CountsDisplay:
             ax.set_xlabel("share of the class, and what the noise leaves open (95 %)")
             _legend(ax, self.classes)
         else:
-            ax.set_xlabel(f"class; darkest: {self.counts.max():,} rows, blank: only noise")
+            ax.set_xlabel(f"class (strongest colour: {self.counts.max():,} rows; blank: only noise)")
         return self
+
+
+def _few(classes: tuple[str, ...]) -> bool:
+    return 2 <= len(classes) <= MOST_CLASSES
 
 
 def displays(releases: Any) -> list[CountsDisplay]:
@@ -134,7 +141,7 @@ def draw(display: CountsDisplay, ax: Any) -> None:
     (_draw_shares if display.as_shares else _draw_heat)(display, shown, ax)
     ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
+    ax.spines[:].set(visible=not display.as_shares, color=rcParams["grid.color"])
 
 
 def _draw_shares(display: CountsDisplay, shown: Any, ax: Any) -> None:
@@ -144,7 +151,7 @@ def _draw_shares(display: CountsDisplay, shown: Any, ax: Any) -> None:
     for number, colour in enumerate(COLOURS[:count]):
         line = (codes + (number - (count - 1) / 2) * 0.6 / count)[~noise]
         ends = low[~noise, number], high[~noise, number]
-        ax.hlines(line, *ends, color=colour, linewidth=4, alpha=0.4)
+        ax.hlines(line, *ends, color=colour, linewidth=4, alpha=0.5)
         ax.plot(share[~noise, number], line, "o", color=colour, markersize=4.5)
     for code in codes[noise]:
         ax.text(0.5, code, "only noise", color=PALE, ha="center", va="center", size="small", style="italic")
@@ -156,7 +163,6 @@ def _draw_shares(display: CountsDisplay, shown: Any, ax: Any) -> None:
 def _draw_heat(display: CountsDisplay, shown: Any, ax: Any) -> None:
     counts = display.counts[shown]
     blue = LinearSegmentedColormap.from_list("rows", [f"{COLOURS[0]}18", f"{COLOURS[0]}ff"])  # see-through when few
-    blue.set_bad((0, 0, 0, 0))
     seen = np.ma.masked_where(counts <= display.error, counts.astype(np.float64))
     ax.imshow(seen, cmap=blue, vmin=0, vmax=max(counts.max(), 1), aspect="auto", interpolation="none")
     _name_ticks(ax.xaxis, display.classes, letters=10)
@@ -175,4 +181,4 @@ def _legend(ax: Any, classes: tuple[str, ...]) -> None:
     lines = ax.get_lines()[: len(classes)]
     legend = ax.legend(lines, [""] * len(lines), loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
     for text, name in zip(legend.get_texts(), classes, strict=True):
-        text.set(text=readable(name, LETTERS), parse_math=False)
+        text.set(text=readable(name, 16), parse_math=False)

@@ -15,13 +15,13 @@ from ..questions import Grid
 
 @dataclass(frozen=True)
 class Noise:
-    """A table of counts: how many cells, the scale of their noise, its 95 % error, and the median released count."""
+    """A table of counts: how many fields, the scale of their noise, its 95 % error, and a typical released count."""
 
     name: str
-    cells: int
+    fields: int
     scale: float
     error: int
-    typical: float
+    typical: int
 
     @property
     def drowned(self) -> bool:
@@ -38,8 +38,18 @@ def _noise(release: "Release[Any]") -> Noise:
     question, sparse = release.question, isinstance(release.value, SparseCounts)
     counts = np.asarray(release.value.counts if sparse else release.value)
     name = " x ".join(question.columns) or "all rows" if isinstance(question, Grid) else question.describe()
-    typical = float(np.median(counts)) if counts.size else 0.0
-    return Noise(name, question.size * len(release.classes), float(release.scale or 0), release.error(), typical)
+    fields = question.size * len(release.classes)
+    return Noise(name, fields, float(release.scale or 0), release.error(), _typical(counts))
+
+
+def _typical(counts: Any) -> int:
+    """The count of the field that a typical row is in: half of the counted rows are in fields at least as large.
+
+    A median over fields would be that of an empty one wherever a column has more codes than it needs.
+    """
+    sizes = np.sort(np.maximum(counts, 0), axis=None)[::-1]
+    rows = np.cumsum(sizes)
+    return int(sizes[np.searchsorted(rows, rows[-1] / 2)]) if sizes.size else 0
 
 
 def total(receipts: Sequence[Receipt], path: str = "") -> Fraction:

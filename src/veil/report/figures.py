@@ -15,7 +15,7 @@ from .counts import COLOURS, LETTERS, CountsDisplay, draw, height
 from .words import escaped, readable
 
 INK, LINE, LOUD = "#1b1c1d", "#d9dadb", "#c8102e"  # text, grid, and what drowned; the page has its own shades of them
-SHADES = {INK: "var(--ink)", LINE: "var(--line)", LOUD: "var(--loud)"}
+SHADES = {INK: "var(--ink)", LINE: "var(--line)", LOUD: "var(--loud)", COLOURS[0]: "var(--main)"}
 LOOK = {
     "svg.fonttype": "none",  # text stays text: searchable, small, and the browser has glyphs for all of it
     "font.sans-serif": ["DejaVu Sans"],
@@ -28,9 +28,10 @@ NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 Rows = Sequence[tuple[str, float, float]]
 
 
-def counts_figure(display: CountsDisplay) -> str:
-    """The shares or the heat map of one column."""
-    return _svg(f"released counts of {display.column}", (4.2, height(display)), lambda ax: draw(display, ax))
+def counts_figure(display: CountsDisplay, place: int) -> str:
+    """The shares or the heat map of one column; its place in the page makes its title unique."""
+    title = f"released counts {place}: {display.column}"
+    return _svg(title, (4.2, height(display)), lambda ax: draw(display, ax))
 
 
 def noise_figure(rows: Rows) -> str:
@@ -41,9 +42,9 @@ def noise_figure(rows: Rows) -> str:
         centre, margin, lines = np.array(typical, float), np.array(error, float), np.arange(len(rows))
         colours = np.where(centre > margin, COLOURS[0], LOUD)
         ax.axvline(0, color=INK, linewidth=1)
-        ax.hlines(lines, centre - margin, centre + margin, colors=colours, linewidth=4, alpha=0.4)
+        ax.hlines(lines, centre - margin, centre + margin, colors=colours, linewidth=4, alpha=0.5)
         ax.scatter(centre, lines, c=colours, s=22, zorder=3)
-        ax.set_xlabel("rows in a typical cell (dot), and where its true count may lie (bar, 95 %)")
+        ax.set_xlabel("a typical count (dot), and where the true one may lie (bar, 95 %)")
         _list_names(ax, names)
 
     return _svg("typical counts and their noise", (7, 0.7 + 0.26 * len(rows)), paint)
@@ -54,10 +55,10 @@ def quality_figure(rows: Rows) -> str:
 
     def paint(ax: Any) -> None:
         names, *measures = zip(*rows, strict=True)
-        for values, colour in zip(measures, COLOURS, strict=False):
+        for values, colour in zip(np.array(measures, float), COLOURS, strict=False):
             face = colour if colour == COLOURS[0] else "none"
             ax.scatter(values, range(len(rows)), s=34, zorder=3, facecolors=face, edgecolors=colour, linewidths=1.6)
-        ax.set_xlim(min(0.5, np.nanmin(np.array(measures, float))) - 0.02, 1.02)
+        ax.set_xlim(np.nanmin([0.5, *np.array(measures, float).ravel()]) - 0.02, 1.02)
         _list_names(ax, names)
 
     return _svg("accuracy and AUC", (7, 0.5 + 0.3 * len(rows)), paint)
@@ -76,10 +77,11 @@ def _svg(title: str, size: tuple[float, float], paint: Callable[[Any], None]) ->
     """An SVG element: the same drawing is the same text, and names in it are unique to its title."""
     text = StringIO()
     with _look(title):
-        ax = Figure(figsize=size).add_axes((0, 0, 1, 1))
+        figure = Figure(figsize=size)
+        ax = figure.add_axes((0, 0, 1, 1))
         paint(ax)
         _make_room(ax, *size)
-        ax.figure.savefig(text, format="svg", metadata=NO_METADATA)
+        figure.savefig(text, format="svg", metadata=NO_METADATA)
     return _inline(text.getvalue(), title)
 
 

@@ -58,8 +58,8 @@ def _footer(model: Any) -> str:
     times = sorted({receipt.time for receipt in model.receipts_})
     versions = sorted({receipt.version for receipt in model.receipts_})
     when = " to ".join(escaped(time) for time in dict.fromkeys([times[0], times[-1]]))
-    text = f"Charged {when} by Veil {', '.join(map(escaped, versions))}, as the receipts say. This page was made from "
-    return f"<footer>{text}released values, public noise scales, the schema and receipts; no row was read for it.</footer>"
+    source = "This page was made from released values, public noise scales, the schema and receipts; no row was read."
+    return f"<footer>Charged {when} by Veil {', '.join(map(escaped, versions))}, says the ledger. {source}</footer>"
 
 
 def _receipts(model: Any) -> str:

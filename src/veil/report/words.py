@@ -31,7 +31,7 @@ def factor(epsilon: float) -> str:
     if epsilon > 20:
         return f"about 10^{epsilon * log10(exp(1)):.0f}"
     value = exp(epsilon)
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value >= 1.01 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value >= 1.01 else f"{value:.6g}"
 
 
 def plural(number: int, name: str) -> str:
