@@ -11,9 +11,11 @@ from veil.plans.finish import (
     class_prior,
     class_totals,
     column_shares,
+    log_errors,
     log_likelihoods,
     merge,
     probabilities,
+    reliability,
     smooth,
 )
 
@@ -81,6 +83,11 @@ def test_a_larger_class_never_has_a_smaller_prior(totals, deviation):
     assert (np.diff(class_prior(np.sort(totals), deviation)) >= 0).all()
 
 
+def test_classes_that_differ_by_noise_only_have_equal_shares():
+    assert class_prior(np.array([90.0, 100, 110]), 20) == pytest.approx([1 / 3] * 3)
+    assert class_prior(np.array([900.0, 100]), 1) == pytest.approx([0.9, 0.1], abs=0.002)
+
+
 @given(released(), st.data())
 def test_smoothed_counts_are_above_zero_and_keep_their_shape(release, data):
     column, counts, scale = release
@@ -128,16 +135,42 @@ def test_merging_keeps_the_totals(release):
 
 
 @given(released(), st.floats(1e-3, 10), st.data())
-def test_likelihoods_are_finite_and_add_up_to_one_over_the_codes_with_rows(release, smoothing, data):
+def test_likelihoods_are_finite_and_add_up_to_one(release, smoothing, data):
     column, counts, scale = release
     smoothed = smooth(counts, scale, column.levels, data.draw(priors(counts.shape[1])))
     logs = log_likelihoods(counts, smoothed, smoothing)
     assert np.isfinite(logs).all()
-    occupied = counts.sum(axis=1) > 0
-    total = np.exp(logs)[occupied if occupied.any() else slice(None)].sum(axis=0)
-    assert (total <= 1 + 1e-9).all()
-    if occupied.all() or not occupied.any():
-        assert total == pytest.approx(np.ones(counts.shape[1]))
+    assert np.exp(logs).sum(axis=0) == pytest.approx(np.ones(counts.shape[1]))
+
+
+def test_pseudo_rows_of_empty_codes_take_nothing_from_a_small_class():
+    counts = np.array([[900, 90], *[[0, 0]] * 50])
+    logs = log_likelihoods(counts, counts + 10.0, 0.01)
+    assert np.exp(logs)[0] == pytest.approx([1, 1], abs=0.01)
+
+
+@pytest.mark.parametrize("count", [-30, 0, 30, 300])
+def test_errors_of_logarithms_are_about_what_noise_makes_them(count):
+    random = np.random.default_rng(1)
+    scale, prior, levels = 10.0, np.array([0.5, 0.5]), [(0,)]
+    logs = [np.log(smooth(count + random.laplace(0, scale, (1, 2)), scale, levels, prior) + 1) for _ in range(3000)]
+    error = log_errors(np.full((1, 2), count), scale, levels, prior, 1.0)
+    assert error == pytest.approx(np.std(logs, axis=0), rel=0.4, abs=0.15)
+
+
+def test_reliability_is_one_without_noise_and_falls_as_noise_takes_over():
+    prior, column = np.array([0.7, 0.3]), Numeric(name="x", bounds=(0, 8), bins=8)
+    random = np.random.default_rng(1)
+
+    def kept(counts, scale):
+        tables = [counts + np.rint(random.laplace(0, scale, counts.shape)) for _ in range(20)]
+        logs = [log_likelihoods(table, smooth(table, scale, column.levels, prior), 1.0) for table in tables]
+        return reliability(logs, [log_errors(table, scale, column.levels, prior, 1.0) for table in tables], prior)
+
+    empty, told = np.outer(np.ones(column.size), 100 * prior), np.outer(np.arange(column.size), [100, -50]) + [0, 400]
+    assert kept(told, 1e-6) == pytest.approx(1)
+    assert kept(told, 100) > kept(told, 300) > kept(empty, 300)
+    assert 0.4 < kept(empty, 300) < 0.75
 
 
 @given(arrays(np.int64, (5, 3), elements=st.integers(-(2**52), 2**52)))

@@ -148,3 +148,14 @@ def test_more_budget_comes_closer_to_the_truth():
                        for seed in range(5)]) for epsilon in (0.001, 0.01, 0.1, 1)]  # fmt: skip
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < 0.01
+
+
+def test_many_columns_of_noise_do_not_make_it_certain():
+    random = np.random.default_rng(0)
+    values = random.integers(0, 2, (500, 31)).astype(str)
+    rows = pd.DataFrame(values, columns=[f"c{number}" for number in range(31)])
+    columns = [Categorical(name=name, values=["0", "1"]) for name in rows]
+    schema = Schema(name="coins", label="c30", column=columns)
+    codes = schema.encode(rows, label=False)
+    sure = [probabilities(learn(rows, schema, 0.1, seed)[0].scores(codes)).max(axis=1).mean() for seed in range(10)]
+    assert np.mean(sure) < 0.8  # 0.88 without the reliability of the counts

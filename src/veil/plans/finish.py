@@ -40,8 +40,15 @@ def class_totals(tables: Sequence[Counts], scales: Sequence[float]) -> tuple[Num
 
 
 def class_prior(totals: Numbers, deviation: float) -> Numbers:
-    """The share of each class, above zero; without a signal, all are equal."""
-    rows = np.maximum(totals, 0) + PSEUDO_ROWS * deviation
+    """The share of each class, above zero.
+
+    The totals are drawn to their mean by as much as their noise explains how they differ (James-Stein): classes
+    that differ by no more than noise have equal shares.
+    """
+    middle = totals.mean()
+    noise = max(len(totals) - 1, 1) * deviation**2  # what noise adds to the sum of squares, on average
+    keep = 1 - noise / max(((totals - middle) ** 2).sum(), noise)
+    rows = np.maximum(max(middle, 0) + keep * (totals - middle), 0) + PSEUDO_ROWS * deviation
     prior = np.maximum(rows / rows.sum(), LEAST_SHARE)
     return np.asarray(prior / prior.sum())
 
@@ -74,15 +81,39 @@ def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:
 
 
 def log_likelihoods(counts: Counts, smoothed: Numbers, smoothing: float) -> Numbers:
-    """log P(code | class), finite.
+    """log P(code | class), finite, with the class shares of the smoothed counts.
 
-    The probabilities add up to one over the codes whose released count is above zero: the noise and pseudo-rows of
-    empty codes would take more from small classes than from large ones.
+    Every code keeps the weight it has in the released counts: pseudo-rows would put weight on empty codes, and that
+    takes more from small classes than from large ones, in every column again.
     """
     rows = smoothed + smoothing
-    occupied = counts.sum(axis=1) > 0
-    kept = np.where(occupied[:, None], rows, smoothing) if occupied.any() else rows
-    return np.asarray(np.log(rows / kept.sum(axis=0)))
+    weights = np.maximum(counts.sum(axis=1), 0) + smoothing * counts.shape[1]
+    joint = rows * (weights / rows.sum(axis=1))[:, None]
+    return np.asarray(np.log(joint / joint.sum(axis=0)))
+
+
+def log_errors(
+    counts: Counts, scale: float, levels: Sequence[Sequence[int]], prior: Numbers, smoothing: float
+) -> Numbers:
+    """The standard error of the logarithm of every smoothed count: what one standard deviation of noise does to it."""
+    deviation = np.sqrt(2) * scale
+    up, down = (np.log(smooth(counts + shift, scale, levels, prior) + smoothing) for shift in (deviation, -deviation))
+    return np.asarray((up - down) / 2)
+
+
+def reliability(logs: Sequence[Numbers], errors: Sequence[Numbers], prior: Numbers) -> float:
+    """What to multiply the log-likelihood ratios of all columns by, from 1 without noise down to about 1/2.
+
+    Noise makes ratios larger, so that their sum over many columns is sure of what nobody knows. Measured squares hold
+    signal and noise, and smoothing has taken some noise out, so the rule is measured / (measured + noise). One factor
+    for all columns: with two classes, it leaves the order of the rows alone.
+    """
+    measured = noise = 0.0
+    for table, error in zip(logs, errors, strict=True):
+        rows = np.outer(np.exp(table) @ prior, prior)  # as if column and class were independent
+        measured += float((rows * (table - (table @ prior)[:, None]) ** 2).sum())
+        noise += float((rows * error**2 * (1 - prior)).sum())
+    return measured / (measured + noise) if noise > 0 else 1.0
 
 
 def probabilities(scores: npt.NDArray[np.int64]) -> Numbers:

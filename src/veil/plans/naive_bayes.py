@@ -10,7 +10,7 @@ from ..kernel.budget import Budget
 from ..kernel.source import Source
 from ..questions import Linear, axis
 from ..schema import Schema
-from .finish import class_prior, class_totals, column_shares, log_likelihoods, smooth
+from .finish import class_prior, class_totals, column_shares, log_errors, log_likelihoods, reliability, smooth
 
 LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 
@@ -23,8 +23,9 @@ def naive_bayes(
     Budget: all of it for one set of counts, divided between the columns in proportion to size^(2/3). The class totals
     cost nothing, since every table adds up to them.
 
-    Returns a scorer: the logarithm of P(class) times P(code | class) for every column. `columns` names the columns to
-    use (all without it), `smoothing` is what every count gets on top of what its noise calls for.
+    Returns a scorer: log P(class) plus, for every column, log P(code | class) times how far noise leaves the columns
+    reliable (one factor for all, 1 without noise). `columns` names the columns to use (all without it), `smoothing` is
+    what every count gets on top of what its noise calls for.
     """
     features = _features(source.schema, columns, smoothing)
 
@@ -34,9 +35,14 @@ def naive_bayes(
     scales = [max(release.scale or 0.0, LEAST_SCALE) for release in releases]
 
     prior = class_prior(*class_totals(tables, scales))
-    weights = {}
+    logs, errors = [], []
     for column, counts, scale in zip(features, tables, scales, strict=True):
-        weights[column.name] = log_likelihoods(counts, smooth(counts, scale, column.levels, prior), smoothing)
+        smoothed = smooth(counts, scale, column.levels, prior)
+        logs.append(log_likelihoods(counts, smoothed, smoothing))
+        errors.append(log_errors(counts, scale, column.levels, prior, smoothing))
+
+    keep = reliability(logs, errors, prior)
+    weights = {column.name: keep * table for column, table in zip(features, logs, strict=True)}
     return Linear(weights, np.log(prior))
 
 
