@@ -1,8 +1,8 @@
 """diffprivlib's classifiers, given everything that the schema makes public.
 
 Numbers are scaled to 0 to 1 by their bounds and categories become one column each, as most users have them. For the
-methods whose name ends in "ordinal" a category is its place in the schema, scaled in the same way, and everything is
-centred: fewer columns and a smaller norm get less noise.
+methods whose name ends in "tuned" a category is its place in the schema, scaled in the same way, and everything is
+centred: fewer columns and a smaller norm get less noise. Their trees are deeper, and their forest is larger.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 def fit(request, train, labels):
     """A model, and the encoding of rows that it predicts from."""
-    kind = request["method"].removeprefix("diffprivlib-")
-    encode, centre = (places, 0.5) if kind.endswith("-ordinal") else (indicators, 0)
+    tuned = request["method"].endswith("-tuned")
+    encode, centre = (places, 0.5) if tuned else (indicators, 0)
 
     def prepare(rows):
         columns = [
@@ -23,7 +23,7 @@ def fit(request, train, labels):
         ]
         return np.column_stack(columns) - centre
 
-    return make(kind.removesuffix("-ordinal"), request, centre).fit(prepare(train), labels), prepare
+    return make(request, tuned, centre).fit(prepare(train), labels), prepare
 
 
 def scale(values, bounds):
@@ -37,25 +37,28 @@ def indicators(values, categories):
 
 
 def places(values, categories):
-    encoder = OrdinalEncoder(categories=[categories], handle_unknown="use_encoded_value", unknown_value=0)
-    return scale(encoder.fit_transform(values[:, None]), (0, max(len(categories) - 1, 1)))
+    encoder = OrdinalEncoder(categories=[categories], handle_unknown="use_encoded_value", unknown_value=-1)
+    known = encoder.fit_transform(values[:, None]).clip(min=0)
+    return scale(known, (0, max(len(categories) - 1, 1)))
 
 
-def make(kind, request, centre):
-    """The model of a kind. A column of the table adds at most (1 - centre)^2 to the squared norm of a row.
+def make(request, tuned, centre):
+    """The model that is asked for. A column of the table adds at most (1 - centre)^2 to the squared norm of a row.
 
     A large C costs logistic regression nothing, since the noise brings its own penalty; with C = 1 and few columns
     the library would spend nearly all of an epsilon around 1 on the penalty and add enormous noise.
     """
     shared = {"epsilon": request["epsilon"], "random_state": request["seed"]}
-    public = {"bounds": (-centre, 1 - centre), "classes": np.arange(request["classes"])}
+    bounds = (-centre, 1 - centre)
+    grown = {"bounds": bounds, "classes": np.arange(request["classes"]), **shared}
+    forest = {"n_estimators": 30, "max_depth": 10} if tuned else {"n_estimators": 10, "max_depth": 5}
     norm = len(request["columns"]) ** 0.5 * (1 - centre)
     return {
-        "naive-bayes": lambda: GaussianNB(bounds=public["bounds"], **shared),
+        "naive-bayes": lambda: GaussianNB(bounds=bounds, **shared),
         "logistic-regression": lambda: LogisticRegression(data_norm=norm, C=100.0, max_iter=1000, **shared),
-        "tree": lambda: DecisionTreeClassifier(**public, **shared),
-        "forest": lambda: RandomForestClassifier(shuffle=True, **public, **shared),
-    }[kind]()
+        "tree": lambda: DecisionTreeClassifier(max_depth=12 if tuned else 5, **grown),
+        "forest": lambda: RandomForestClassifier(**forest, shuffle=True, **grown),
+    }[request["method"].removeprefix("diffprivlib-").removesuffix("-tuned")]()
 
 
 serve(fit)

@@ -1,4 +1,7 @@
-"""InterpretML's differentially private boosting, given everything that the schema makes public."""
+"""InterpretML's differentially private boosting, given everything that the schema makes public.
+
+The default learning rate stops far from the optimum; "dp-ebm-tuned" goes five times as fast.
+"""
 
 import pandas as pd
 from interpret.privacy import DPExplainableBoostingClassifier
@@ -7,6 +10,8 @@ from protocol import serve
 
 def fit(request, train, labels):
     """A model, and the frame that it takes rows as."""
+    if request["classes"] > 2:
+        raise ValueError("the private boosting of InterpretML takes two classes only")
     columns = request["columns"]
     names = [column["name"] for column in columns]
 
@@ -17,6 +22,7 @@ def fit(request, train, labels):
         feature_names=names,
         feature_types=["nominal" if "values" in column else "continuous" for column in columns],
         privacy_bounds={column["name"]: column["bounds"] for column in columns if "bounds" in column},
+        learning_rate=0.05 if request["method"].endswith("-tuned") else 0.01,
         epsilon=request["epsilon"],
         delta=request["delta"],
         random_state=request["seed"],

@@ -8,14 +8,16 @@ import math
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -143,10 +145,10 @@ def _keep(rows: list[Row], out: str | os.PathLike[str] | None) -> None:
 class _Running:
     """A run in a process and a process group of its own, so that it can be ended with all that it started."""
 
-    def __init__(self, run: Run, context: Any) -> None:
+    def __init__(self, run: Run, context: Any, scratch: str) -> None:
         self.run, self.deadline = run, time.monotonic() + PATIENCE
         self.answer, sender = context.Pipe(duplex=False)
-        self.process = context.Process(target=_work, args=(run, sender), daemon=True)
+        self.process = context.Process(target=_work, args=(run, sender, scratch), daemon=True)
         self.process.start()
         sender.close()
 
@@ -170,27 +172,31 @@ class _Running:
         self.answer.close()
 
 
-def _results(todo: list[Run], jobs: int) -> Iterator[Row]:
+def _results(todo: list[Run], jobs: int) -> Generator[Row, None, None]:
     """The rows of all runs in the order they end; when nobody wants more, those that go on are ended."""
     context = multiprocessing.get_context("forkserver")  # a plain fork would copy threads' locks
     context.set_forkserver_preload(["__main__", "pandas", __name__])
     waiting, running = iter(todo), list[_Running]()
-    try:
-        while running := running + [_Running(run, context) for run in islice(waiting, jobs - len(running))]:
-            wait([each.answer for each in running], timeout=1)
-            for each in list(running):
-                if (row := each.result()) is not None:
-                    running.remove(each)
-                    each.end()
-                    yield row
-    finally:
-        for each in running:
-            each.end()
+    with TemporaryDirectory(prefix="veil-") as scratch:
+        try:
+            while running := running + [
+                _Running(run, context, scratch) for run in islice(waiting, jobs - len(running))
+            ]:
+                wait([each.answer for each in running], timeout=1)
+                for each in list(running):
+                    if (row := each.result()) is not None:
+                        running.remove(each)
+                        each.end()
+                        yield row
+        finally:
+            for each in running:
+                each.end()
 
 
-def _work(run: Run, sender: Connection) -> None:
-    """Do a run, away from the terminal's Ctrl-C: whoever started it ends it."""
+def _work(run: Run, sender: Connection, scratch: str) -> None:
+    """Do a run, away from the terminal's Ctrl-C: whoever started it ends it, and clears away what it wrote."""
     os.setsid()
+    tempfile.tempdir = scratch
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         sender.send(outcome(run))
