@@ -70,9 +70,8 @@ def test_the_version_is_shown() -> None:
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 def test_a_draft_has_the_columns_and_no_value_of_the_rows(files: Path, rows: pd.DataFrame, name: str) -> None:
     draft = output("schema", "new", files / name)
-    assert [line for line in draft.splitlines() if line.startswith("name")] == [
-        'name = "rows"', 'name = "town"', 'name = "age"', 'name = "income"', 'name = "party"',
-    ]  # fmt: skip
+    names = [line.partition("  #")[0] for line in draft.splitlines() if line.startswith("name")]
+    assert names == [f'name = "{name}"' for name in ("rows", "town", "age", "income", "party")]
     values = [str(value) for column in rows for value in rows[column] if len(str(value)) > 2]
     assert not [value for value in values if value in draft]
 
@@ -109,7 +108,7 @@ def test_a_draft_quotes_odd_names(tmp_path: Path) -> None:
 
 def test_a_draft_is_not_written_over_a_file(files: Path) -> None:
     before = (files / "schema.toml").read_text(encoding="utf-8")
-    with pytest.raises(BadInput, match="exists already: choose another path or add --force"):
+    with pytest.raises(BadInput, match="exists already: choose another path, or replace it with --force"):
         run("schema", "new", files / "rows.csv", "--out", files / "schema.toml")
     assert (files / "schema.toml").read_text(encoding="utf-8") == before
     output("schema", "new", files / "rows.csv", "--out", files / "schema.toml", "--force")
@@ -126,7 +125,7 @@ def test_an_output_that_cannot_be_written_is_refused_and_leaves_nothing(files: P
 
 def test_a_sound_schema_is_shown(files: Path) -> None:
     shown = output("schema", "check", files / "schema.toml")
-    assert "Schema 'ten' is sound" in shown and "Bonn, Köln, Lyon, Nice, ..." in shown
+    assert "Schema 'ten' is sound" in shown and "Bonn, Köln, Lyon, ..., (missing)" in shown
     assert BANNER not in shown
 
 

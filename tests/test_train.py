@@ -46,7 +46,7 @@ def test_a_model_from_a_file_is_the_model_from_the_frame(files, fair):
     said = train("--seed", 3)
     expected = NaiveBayesClassifier(epsilon=1, schema=schema, random_state=3).fit(rows.head(500))
     assert np.array_equal(load_model("model.veil").predict_proba(rows), expected.predict_proba(rows))
-    assert "NOT private" in said and "It cost epsilon 1; 0 is left." in said
+    assert "NOT private" in said and "It cost epsilon 1; no ledger was charged" in said
     assert "<html" in Path("model.html").read_text() and "NOT private" in Path("model.html").read_text()
 
 
@@ -98,7 +98,7 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     Ledger.create("l.ledger", 1, "fair")
     Path("fair.csv").write_text(Path("fair.csv").read_text().partition("\n")[0] + "\n\xff\n")  # no row can be read
     shown = train("--dry-run", "--ledger", "l.ledger", out=None)
-    assert "rate_marriage[6]" in shown and "noise scale" in shown and "nothing was charged" in shown and "MB" in shown
+    assert "rate_marriage[6]" in shown and "noise scale" in shown and "Nothing was charged" in shown and "MB" in shown
     assert "1 of 1 left" in shown and sorted(p.name for p in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
     plan = json.loads(train("--dry-run", "--json", "--ledger", "l.ledger", out=None))
     assert sum(float(row["epsilon"]) for row in plan["plan"]) == pytest.approx(1, rel=0.01) and plan["left"] == "1"
@@ -111,7 +111,7 @@ def test_a_ledger_is_shared_and_refuses(files, start):
     assert (said["epsilon"], said["left"], said["private"]) == ("3/5", "2/5", True)
     arguments = ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 0.6, "--ledger", "l.ledger"]
     code, _, complaint = start(*arguments, "--out", "second.veil")
-    assert code == 3 and "0.4 is left" in complaint and complaint.count("\n") == 1
+    assert code == 3 and "the 0.4 that is left" in complaint and complaint.count("\n") == 1
     assert not list(files.glob("*second*")) and Ledger.open("l.ledger").spent * 5 == 3
     assert "1 of them confirmed" in output("ledger", "verify", "l.ledger", "--against", "model.veil")
 
@@ -131,6 +131,50 @@ def test_existing_files_are_kept_and_nothing_is_charged(files):
     with pytest.raises(BadInput, match="exists already"):
         output("predict", "model.veil", "fair.csv", "--out", "p.csv")
     assert Path("p.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("--out", "m.html"),
+        ("--out", "m.veil", "--report", "m.veil"),
+        ("--out", "l.ledger", "--force"),
+        ("--out", "fair.csv", "--force"),
+        ("--out", "folder", "--force"),
+    ],
+    ids=" ".join,
+)
+def test_one_path_for_two_files_costs_and_destroys_nothing(files, paths):
+    Ledger.create("l.ledger", 1, "fair")
+    Path("folder").mkdir()
+    before = Path("fair.csv").read_bytes()
+    with pytest.raises(BadInput, match="two files|cannot be written"):
+        train("--ledger", "l.ledger", *paths, out=None)
+    assert Ledger.open("l.ledger").spent == 0 and Path("fair.csv").read_bytes() == before
+
+
+def test_a_line_that_does_not_fit_keeps_its_place_among_the_predictions(files):
+    train("--seed", 3)
+    lines = Path("fair.csv").read_text().splitlines()
+    Path("odd.csv").write_text(
+        "\n".join([*lines[:3], "1,2", *lines[3:6], "1,2,3,4,5,6,7,8,9,10,11", *lines[6:9]]) + "\n"
+    )
+    output("predict", "model.veil", "fair.csv", "--out", "all.csv")
+    output("predict", "model.veil", "odd.csv", "--out", "odd-predictions.csv")
+    everything, odd = (Path(name).read_text().splitlines()[1:] for name in ("all.csv", "odd-predictions.csv"))
+    assert len(odd) == 10 and odd[:2] + odd[3:6] + odd[7:] == everything[:8] and odd[2] == odd[6]
+
+
+def test_a_class_cannot_be_taken_for_a_formula(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("x,y\n" + "a,=1+1\n" * 50 + "b,-1\n" * 50)
+    values = {"x": ["a", "b"], "y": ["=1+1", "-1"]}
+    columns = "".join(f'[[column]]\nname = "{n}"\nkind = "categorical"\nvalues = {v}\n' for n, v in values.items())
+    Path("d.toml").write_text(f'name = "d"\nlabel = "y"\n{columns}')
+    output("train", "d.csv", "--schema", "d.toml", "--epsilon", 100, "--out", "d.veil")
+    output("predict", "d.veil", "d.csv", "--out", "p.csv")
+    with open("p.csv", newline="") as stream:
+        assert {row["prediction"] for row in csv.DictReader(stream)} == {"'=1+1", "-1"}
 
 
 def test_a_place_that_cannot_be_written_costs_nothing(files):

@@ -214,8 +214,7 @@ class Numeric(_Column):
         first = max(low, 1.0)
         if self.scale == "linear" or low < 0 or top / first < WIDE or bins < 4:
             return np.linspace(low, top, bins + 1)[1:-1]
-        half = bins // 2
-        ratios, steps = np.geomspace(first, top, half + 1)[:-1], np.linspace(low, top, half + 1)[1:-1]
+        ratios, steps = np.geomspace(first, top, bins // 2 + 1)[:-1], np.linspace(low, top, bins // 2 + 1)[1:-1]
         return np.union1d(ratios[ratios > low], steps)
 
     @cached_property

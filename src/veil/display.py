@@ -24,6 +24,12 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
+def readable(text: object, most: int = 60) -> str:
+    """Text that can be shown: characters that cannot be printed become spaces, the middle of a long one is left out."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in str(text))
+    return shown if len(shown) <= most else f"{shown[: most // 2]}…{shown[len(shown) - (most - 1) // 2 :]}"
+
+
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small HTML table for notebooks; every cell is escaped."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)

@@ -37,7 +37,7 @@ def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
         rows = _frame(rows)
     present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
     if absent := [name for name in names if name not in present]:
-        raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: rename it, or change the schema")
+        raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: check the names against the schema")
     return {name: as_column(rows[name], name) for name in names}
 
 
@@ -74,7 +74,8 @@ def as_column(values: Any, name: str) -> Any:
         values = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(values, nw.Series) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
-    if isinstance(values, (str, bytes, Mapping, np.ndarray)) or not isinstance(values, Collection):
+    odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns")
+    if odd or not isinstance(values, Collection):
         raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
     return np.fromiter(values, object, len(values))
 
@@ -185,9 +186,19 @@ def _holds_objects(block: nw.Series[Any]) -> bool:
 
 
 def _objects(block: Any) -> npt.NDArray[Any]:
-    """The values of a block as they are."""
-    values = block.to_list() if isinstance(block, nw.Series) else block
+    """The values of a block as they are; None for one that Python cannot hold, which must not spoil the others."""
+    try:
+        values = block.to_list() if isinstance(block, nw.Series) else block
+    except Exception:
+        values = [_item(block, place) for place in range(len(block))]
     return np.fromiter(values, object, len(values))
+
+
+def _item(block: nw.Series[Any], place: int) -> Any:
+    try:
+        return block.item(place)
+    except Exception:
+        return None
 
 
 def _python(array: Any) -> list[Any]:

@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -18,14 +20,15 @@ from .errors import BadInput
 MOST = 2**31 - 1  # bytes that PyArrow takes in one block
 
 
-def read_rows(path: str | os.PathLike[str]) -> pa.Table:
+def read_rows(path: str | os.PathLike[str], *, every_line: bool = False) -> pa.Table:
     """The rows of a file as an Arrow table. Everything in a CSV is text, so "NA" or "?" can be a category.
 
-    A line with too few or too many fields is left out, whatever the other lines are.
+    A line with too few or too many fields is left out, whatever the other lines are; with `every_line`, it is a row
+    without values, so that rows and lines correspond. Empty lines are no rows.
     """
     names = list(column_types(path))
     try:
-        table = pyarrow.parquet.read_table(path) if _is_parquet(path) else _read_csv(path, names)
+        table = pyarrow.parquet.read_table(path) if _is_parquet(path) else _read_csv(path, names, every_line)
     except Exception:  # readers quote values in their complaints
         table = None
     if table is None or table.column_names != names:
@@ -73,13 +76,13 @@ def _header(path: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-def _read_csv(path: str | os.PathLike[str], names: list[str]) -> pa.Table:
+def _read_csv(path: str | os.PathLike[str], names: list[str], every_line: bool) -> pa.Table:
     """All rows, parsed as one block: PyArrow loses or refuses cells that a boundary between blocks cuts in two."""
     with _open(path) as stream:
         text = _as_utf8(stream.read())
     with suppress(pa.ArrowInvalid):
-        return _parse(text, names)
-    return _parse(text + b"\n", names)  # a header without an end
+        return _parse(text, names, every_line)
+    return _parse(text + b"\n", names, every_line)  # a header without an end
 
 
 def _as_utf8(text: bytes) -> bytes:
@@ -91,11 +94,25 @@ def _as_utf8(text: bytes) -> bytes:
         return str(text, "utf-8", "replace").encode()
 
 
-def _parse(text: bytes, names: list[str]) -> pa.Table:
-    read = pyarrow.csv.ReadOptions(block_size=min(len(text), MOST))
-    parse = pyarrow.csv.ParseOptions(invalid_row_handler=lambda row: "skip", newlines_in_values=True)
+def _parse(text: bytes, names: list[str], every_line: bool) -> pa.Table:
+    odd: list[int] = []  # the numbers of lines that do not fit, from 1 for the header; threads would not know them
+
+    def leave_out(line: Any) -> str:
+        odd.append(line.number)
+        return "skip"
+
+    read = pyarrow.csv.ReadOptions(block_size=min(len(text), MOST), use_threads=not every_line)
+    parse = pyarrow.csv.ParseOptions(invalid_row_handler=leave_out, newlines_in_values=True)
     convert = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False)
-    return pyarrow.csv.read_csv(pa.py_buffer(text), read, parse, convert)
+    table = pyarrow.csv.read_csv(pa.py_buffer(text), read, parse, convert)
+    return _with_gaps(table, [number - 2 for number in odd]) if every_line else table
+
+
+def _with_gaps(table: pa.Table, places: list[int]) -> pa.Table:
+    """The table with a row of nulls at each of these places."""
+    there = np.ones(table.num_rows + len(places), bool)
+    there[places] = False
+    return table.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
 
 @contextmanager
@@ -105,15 +122,48 @@ def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[P
     An existing file is replaced only by `force`. Whether the folder can be written shows before the body runs.
     """
     path = Path(path)
-    draft = path.parent / f".{path.name}.{os.getpid()}.draft"
-    try:
-        if path.exists() and not force:
-            raise BadInput(f"{path} exists already: choose another path or add --force (force=True)")
-        draft.touch()
-        yield draft
-        os.replace(draft, path)
+    if path.exists() and not force:
+        raise _existing(path)
+    try:  # under a name that nobody can guess: in a shared folder, others could have put a link there
+        if path.is_dir():
+            raise IsADirectoryError
+        number, name = mkstemp(prefix=f".{path.name[:50]}.", suffix=".draft", dir=path.parent)
+        os.fchmod(number, 0o666 & ~_mask())
+        os.close(number)
     except OSError:
-        raise BadInput(f"{path} cannot be written: check the folder, its permissions and the disk") from None
+        raise _unwritable(path) from None
+    try:
+        yield Path(name)
+        _put(Path(name), path, force)
     finally:
         with suppress(OSError):
-            draft.unlink(missing_ok=True)
+            os.unlink(name)
+
+
+def _put(draft: Path, path: Path, force: bool) -> None:
+    """Give the draft its name; without force, only if nothing has taken that name by now."""
+    try:
+        if not force:
+            with suppress(OSError):  # not every file system has links; then the first look must do
+                os.link(draft, path)
+                return
+            if path.exists():
+                raise _existing(path)
+        os.replace(draft, path)
+    except OSError:
+        raise _unwritable(path) from None
+
+
+def _mask() -> int:
+    """What the user's umask takes from new files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _existing(path: Path) -> BadInput:
+    return BadInput(f"{path} exists already: choose another path, or replace it with --force (in Python, force=True)")
+
+
+def _unwritable(path: Path) -> BadInput:
+    return BadInput(f"{path} cannot be written: check the folder, its permissions and the disk")

@@ -51,7 +51,7 @@ def draft(name: str, types: dict[str, str]) -> str:
         "# A draft made from the names of the columns alone. Complete it from public knowledge (a code book, the",
         "# questionnaire, common sense), never from the values in the rows: what a schema says is not protected.",
         f"# Values outside it are no error: numbers are clipped, all else counts as {MISSING}.",
-        f"name = {toml_text(name)}",
+        f"name = {toml_text(name)}  # of the data set; its ledger goes by this name",
         'label = "?"  # the categorical column to predict; delete the line if there is none',
     ]
     for column, kind in types.items():

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from .columns import AnyColumn, Categorical, Declared, Numeric, Text
-from .display import html_table
+from .display import html_table, readable
 from .encoding import Codes, columns_of
 from .errors import BadInput
 
@@ -114,9 +114,10 @@ class Schema(Declared):
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:
         for column in self.column:
-            role = "label" if column.name == self.label else ""
-            shown = ", ".join(column.names[:4]) + (", ..." if column.size > 4 else "")
-            yield column.name, f"{column.kind} {role}".strip(), str(column.size), shown
+            label = column.name == self.label
+            names = self.classes if label else column.names  # rows without a declared class are left out
+            shown = ", ".join(map(readable, names if len(names) < 6 else [*names[:3], "...", names[-1]]))
+            yield readable(column.name), f"{column.kind} {'label' if label else ''}".strip(), str(len(names)), shown
 
     def __repr__(self) -> str:
         lines = [f"  {name:20} {kind:18} {size:>6} codes  {shown}" for name, kind, size, shown in self._rows()]

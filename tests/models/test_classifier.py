@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from collections import UserList, deque
 
 import numpy as np
 import pandas as pd
@@ -65,35 +66,74 @@ def test_columns_are_found_by_name_whatever_else_is_there(fair):
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 0, 1, 2] * 9), np.array([1.0, 0.0, 1.0, 2.0] * 9)])
-def test_numbers_as_labels_come_back_as_numbers(labels):
+def test_classes_that_are_whole_numbers_come_back_as_numbers(labels):
     schema = Schema(
         name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=(2, 0, 1))]
     )
     model = fitted({"x": labels + 0.5}, schema, labels, epsilon=10**6)
-    assert model.classes_.tolist() == [0, 1, 2] and model.classes_.dtype.kind == labels.dtype.kind
+    assert model.classes_.tolist() == [0, 1, 2] and model.classes_.dtype.kind == "i"
     assert (model.predict({"x": labels + 0.5}) == labels).all()
 
 
-def test_truth_values_and_unreadable_numbers_as_labels():
-    def classes(values, labels):
-        schema = Schema(
-            name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=values)]
-        )
-        return fitted({"x": [0.0] * len(labels)}, schema, labels).classes_.tolist()
-
-    assert classes(("True", "False"), np.array([True, False])) == [False, True]
-    assert classes(("a", "b"), np.array([1, 2])) == ["a", "b"]
-    assert classes(("a", "b"), np.array([True, False])) == ["a", "b"]
-    assert classes(("2", "1"), pl.Series([1, 2])) == [1, 2]
-    assert classes(("2", "1"), pd.Series(["1", "2"])) == ["1", "2"]
-
-
-def test_one_wrong_label_in_a_list_does_not_change_the_type_of_the_classes():
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        (("True", "False"), [False, True]),
+        (("9", "10"), [9, 10]),
+        (("1", "01", "2"), ["01", "1", "2"]),
+        (("1", "1.0"), ["1", "1.0"]),
+        (("a", "a\0"), ["a", "a\0"]),
+        (("-1", "1"), [-1, 1]),
+    ],
+)
+def test_the_classes_follow_from_the_schema_whatever_type_the_labels_have(values, classes):
     schema = Schema(
-        name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=("0", "1"))]
+        name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=values)]
     )
-    good, odd = ([0, 1, 1, 0], [0, 1, 1, "who?"])
-    assert fitted([[0.0]] * 4, schema, good).classes_.tolist() == fitted([[0.0]] * 4, schema, odd).classes_.tolist()
+    for labels in ([1, 2], np.array([1, 2]), np.array([1.0, np.nan]), pl.Series([None, None]), pd.Series(["1", 2])):
+        model = fitted({"x": [0.0, 1.0]}, schema, labels)
+        assert model.classes_.tolist() == classes and model.predict_proba({"x": [1]}).shape == (1, len(values))
+
+
+def test_names_that_are_no_text_are_refused_not_merged_into_one_type(fair):
+    rows, schema = fair
+    nameless = rows.drop(columns="affair").set_axis(range(8), axis=1)
+    with pytest.raises(BadInput, match="text as column names"):
+        fitted(nameless, schema, rows["affair"])
+
+
+def test_rows_in_odd_containers(schema):
+    with pytest.raises(BadInput, match="list of dicts"):
+        fitted([{"town": "Bonn"}], schema, ["left"])
+    for empty in ([], np.empty((0, 3))):
+        assert fitted(empty, schema, []).predict(empty).shape == (0,)
+    three = [["Bonn", 17, 1.0]] * 2
+    model = fitted(deque(three), schema, ["left", "right"])
+    assert model.predict(UserList(three)).shape == (2,)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_labels_in_a_frame_of_one_column(schema, rows, kind):
+    features = {"town": ["Bonn"] * rows, "age": [17] * rows, "income": [1.0] * rows}
+    with pytest.warns(DataConversionWarning):
+        model = fitted(features, schema, kind({"y": ["left"] * rows}), epsilon=10**6)
+    assert model.releases_[0].value[0].tolist() == [rows, 0, 0]
+
+
+def test_a_value_that_python_cannot_hold_is_missing(schema):
+    odd = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array([0, 2**62], pa.date64())])))
+    model = fitted({"town": ["Bonn"] * 2, "age": odd, "income": odd}, schema, ["left"] * 2)
+    assert model.predict({"town": odd, "age": odd, "income": odd}).shape == (2,)
+
+
+@pytest.mark.parametrize("smoothing", [1e308, 5e-324, 0, -1, "1", None, float("nan")])
+def test_a_smoothing_that_breaks_the_arithmetic_is_refused_before_the_charge(fair, smoothing):
+    rows, schema = fair
+    ledger = Ledger(1, schema.name)
+    with pytest.raises(BadInput, match="smoothing"):
+        fitted(rows, schema, smoothing=smoothing, ledger=ledger)
+    assert ledger.spent == 0
 
 
 def test_values_that_are_lists_are_values():
@@ -211,10 +251,16 @@ def test_the_tools_of_scikit_learn_pay_for_every_fit(fair):
     assert clone(model).ledger is ledger
     scores = cross_val_score(model, features, labels, cv=3, scoring="roc_auc", error_score="raise")
     assert len(scores) == 3 and ledger.spent * 5 == 3
-    search = GridSearchCV(model, {"smoothing": [0.5, 1, 2]}, cv=2, error_score="raise")
+    search = GridSearchCV(model, {"smoothing": [0.5, 1, 2]}, cv=2, scoring="accuracy", error_score="raise")
     with pytest.raises(BudgetRefused):
         search.fit(features, labels)
     assert ledger.spent == 1
+
+
+def test_an_exact_score_is_refused(fair):
+    rows, schema = fair
+    with pytest.raises(BadInput, match="tells about the rows"):
+        fitted(rows, schema).score(rows.drop(columns="affair"), rows["affair"])
 
 
 def test_a_pipeline_and_a_search_on_public_rows(fair):

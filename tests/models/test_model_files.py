@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veil import BadInput, Ledger, NaiveBayesClassifier, load_model
+from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, load_model
+from veil.files import new_file
 from veil.kernel.ledger import Receipt
 from veil.models.files import model_parts
 
@@ -83,14 +85,14 @@ def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monke
     files = []
     for table in (rows, rows.head(0), rows.sample(40, replace=True, random_state=1)):
         model = NaiveBayesClassifier(epsilon=1, schema=schema).fit(table)
-        for release in model.releases_:
-            object.__setattr__(release, "receipt", Receipt(**{**vars(release.receipt), **known}))
+        model.receipts_ = tuple(Receipt(**{**vars(receipt), **known}) for receipt in model.receipts_)
         files.append(model_parts(model))
     assert files[0] == files[1] == files[2]
 
 
 def test_a_file_and_a_model_hold_only_what_is_on_the_list(model, path, rows):
-    released = {"schema_", "scorer_", "releases_", "classes_", "_order", "n_features_in_", "feature_names_in_"}
+    released = {"schema_", "scorer_", "releases_", "receipts_", "settings_", "classes_", "_order"}
+    released |= {"n_features_in_", "feature_names_in_"}
     assert set(vars(model)) - set(model.get_params()) == released
     names = set(zipfile.ZipFile(path).namelist())
     arrays = {f"arrays/{i}.npy" for i in range(2 * len(model.schema_.features) + 1)}
@@ -126,6 +128,75 @@ def test_a_file_that_makes_no_sense_is_refused(path, change):
     rewrite(path, change)
     with pytest.raises(BadInput, match="not a model, or was damaged or changed"):
         load_model(path)
+
+
+def swap(name, old, new):
+    """A change that replaces bytes in one part, which must be there."""
+
+    def change(parts):
+        assert old in parts[name]
+        parts[name] = parts[name].replace(old, new)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        swap("receipts.json", b'"1/3"', b'"1e300000000"'),
+        swap("receipts.json", b'"1/3"', b'"-5"'),
+        swap("receipts.json", b'"number": 2', b'"number": "2"'),
+        swap("receipts.json", b'"private": false', b'"private": "yes"'),
+        swap("model.json", b'"naive-bayes"', b"[]"),
+        swap("model.json", b'"settings"', b'"other"'),
+        swap("model.json", b'"town": {', b'"party": {'),
+        lambda parts: parts.update({"receipts.json": b"[]"}),
+        lambda parts: parts.update({"arrays/4.npy": parts["arrays/3.npy"]}),
+        lambda parts: parts.update({"more.txt": b"hello"}),
+    ],
+)
+def test_content_that_would_break_later_is_refused_at_once(path, change):
+    rewrite(path, change)
+    with pytest.raises(BadInput, match="damaged or changed"):
+        load_model(path)
+
+
+def test_a_file_cannot_choose_a_ledger_or_a_seed(path):
+    rewrite(path, swap("model.json", b'"smoothing": 0.5', b'"smoothing": 0.5, "random_state": 0, "ledger": "l"'))
+    with pytest.raises(BadInput, match="upgrade"):
+        load_model(path)
+
+
+def test_a_public_schema_is_never_private(path):
+    rewrite(path, swap("receipts.json", b'"private": false', b'"private": true'))
+    assert load_model(path).private_
+    rewrite(path, swap("schema.toml", b'name = "ten"', b'name = "ten"\npublic = true'))
+    assert not load_model(path).private_
+
+
+def test_settings_are_those_of_the_fit_in_plain_types(rows, schema, tmp_path):
+    columns = np.array(["age", "town"])
+    model = NaiveBayesClassifier(epsilon=Budget(1), schema=schema, smoothing=np.float32(0.5), columns=columns)
+    model.fit(rows).set_params(epsilon=0.01, smoothing=7)
+    model.save(tmp_path / "m.veil")
+    back = load_model(tmp_path / "m.veil")
+    assert back.get_params()["smoothing"] == 0.5 and back.epsilon == "1" and back.columns == ["age", "town"]
+    back.fit(rows)
+
+
+def test_a_draft_does_not_follow_a_link_that_somebody_laid(model, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    for number in range(2):
+        (tmp_path / f".m{number}.veil.{os.getpid()}.draft").symlink_to(victim)
+        model.save(tmp_path / f"m{number}.veil")
+    assert victim.read_text() == "mine" and not list(tmp_path.glob(".m*.??????*.draft.*"))
+
+
+def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
+    with pytest.raises(BadInput, match="exists already"), new_file(tmp_path / "m.veil"):
+        (tmp_path / "m.veil").write_text("theirs")
+    assert (tmp_path / "m.veil").read_text() == "theirs" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_pickles_are_never_opened(path):

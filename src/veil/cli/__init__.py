@@ -12,7 +12,7 @@ from . import audit, compare, demo, ledger, predict, schema, train
 app = typer.Typer(
     name="veil",
     help="Publish from a private table under one differential-privacy budget.",
-    epilog="Example: veil demo",
+    epilog="Example: veil demo. Exit codes: 0 success, 2 bad input, 3 the budget refuses, 1 anything else.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -34,7 +34,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show it."),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
     pass
 

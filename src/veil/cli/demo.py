@@ -11,6 +11,7 @@ from ..kernel.ledger import Ledger
 from .output import console, show_table, steps
 from .train import SEEDED, show_plan
 
+PAGE = Path("veil-demo.html")
 OTHERS = {"ceiling": "gradient boosting, NOT private", "majority": "always the larger class"}
 
 
@@ -19,7 +20,7 @@ def demo(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Repeatable noise, for tests: the model is then NOT private.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where to write the report.")] = Path("veil-demo.html"),
+    out: Annotated[Path, typer.Option(help="Where to write the report.")] = PAGE,
 ) -> None:
     """Train a private classifier on a real survey: who had an affair? Then show how good it is and what it cost."""
     from ..compare.data import load, split  # these take longer to load than the other commands to run
@@ -35,7 +36,7 @@ def demo(
     show_plan(model, ledger)
     with (
         steps("training", "the same without privacy", "writing the report") as step,
-        new_file(out, force=True) as draft,
+        new_file(out, force=out == PAGE) as draft,
     ):
         parts = split(data, 0)
         model.fit(parts.train, parts.labels)

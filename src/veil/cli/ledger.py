@@ -12,14 +12,14 @@ import typer
 from ..display import amount
 from ..errors import BadInput
 from ..kernel.ledger import Ledger
-from .output import Json, console, print_json, show_table, write_text
+from .output import FORMULA, Json, console, print_json, show_table, write_text
 
 app = typer.Typer(
     help="Make, read and check the account of a data set.",
     epilog="Example: veil ledger show survey.ledger",
     no_args_is_help=True,
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+MOST_RECEIPTS = 1 << 26  # bytes
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")]
 
 
@@ -79,7 +79,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Write all receipts, as CSV or JSON; either serves as a witness for a later check if it is JSON."""
+    """Write all receipts, as CSV or as JSON; kept elsewhere, the JSON is a witness for later checks."""
     receipts = [receipt.to_dict() for receipt in Ledger.open(ledger).receipts()]
     text = json.dumps(receipts, indent=2) + "\n" if as_json else _csv(receipts)
     typer.echo(text, nl=False) if out is None else write_text(out, text, force)
@@ -100,7 +100,8 @@ def read_witnesses(path: Path) -> list[dict[str, Any]]:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as model:
-                found = json.loads(model.read("receipts.json"))
+                with model.open("receipts.json") as stream:
+                    found = json.loads(stream.read(MOST_RECEIPTS))
         else:
             found = json.loads(path.read_text(encoding="utf-8"))
     except Exception:  # a zip can be broken in many ways

@@ -8,7 +8,7 @@ import pyarrow.csv
 import typer
 
 from ..files import new_file, read_rows
-from .output import console, steps
+from .output import FORMULA, check_paths, console, steps
 
 
 def predict(
@@ -25,13 +25,21 @@ def predict(
     from ..models import load_model  # scikit-learn takes two seconds to load
 
     published = load_model(model)
+    check_paths(model, data, out)
     with new_file(out, force=force) as draft, steps("reading rows", "predicting", "writing") as step:
-        rows = read_rows(data)
+        rows = read_rows(data, every_line=True)
         step()
         odds = published.predict_proba(rows)
         step()
         columns = {f"p_{name}": odds[:, i] for i, name in enumerate(published.classes_)}
-        table = pa.table({"prediction": published.classes_[odds.argmax(axis=1)].astype(str), **columns})
+        names = [_harmless(str(name)) for name in published.classes_]
+        table = pa.table({"prediction": pa.array(names).take(pa.array(odds.argmax(axis=1))), **columns})
         pyarrow.csv.write_csv(table, draft, pyarrow.csv.WriteOptions(quoting_style="needed"))
         step()
-    console.print(f"Wrote {out}: the prediction, then the probability of each class.", markup=False)
+    console.print(f"Wrote {out}: for each row the prediction, then the probability of each class.", markup=False)
+    console.print("It tells about these rows: whoever may not see them may not see it.")
+
+
+def _harmless(name: str) -> str:
+    """The name of a class such that a spreadsheet does not take it for a formula; numbers stay as they are."""
+    return f"'{name}" if name.startswith(FORMULA) and not name.lstrip("+-").replace(".", "", 1).isdigit() else name

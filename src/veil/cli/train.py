@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from ..display import amount, number
-from ..errors import BadInput
+from ..errors import BadInput, BudgetRefused
 from ..files import column_types, new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..schema import Schema
-from .output import Json, console, print_json, show_table, steps
+from .output import Json, check_paths, console, print_json, show_table, steps
 
 SECONDS = 8e-8  # to read and encode one value, about
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the model is NOT private."
@@ -28,7 +28,7 @@ def train(
         Path | None, typer.Option(help="The account to charge; without one, a budget of exactly epsilon.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Where to write the report; model.html if absent.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no rows, charge nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: Annotated[bool, Json] = False,
@@ -43,9 +43,13 @@ def train(
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
+    page = report or out.with_suffix(".html")
+    check_paths(out, page, data, schema, ledger)
+    if account:
+        _check_budget(account, Budget(epsilon))
     model.ledger = account or Ledger(Budget(epsilon), public.name)
-    _train(model, data, out, report or out.with_suffix(".html"), force)
-    _say(model, out, report or out.with_suffix(".html"), as_json)
+    _train(model, data, out, page, force)
+    _say(model, out, page, account, as_json)
 
 
 def _model(method: str, epsilon: str, seed: int | None) -> Any:
@@ -82,7 +86,16 @@ def _train(model: Any, data: Path, out: Path, page: Path, force: bool) -> None:
         step()
 
 
-def _say(model: Any, out: Path, page: Path, as_json: bool) -> None:
+def _check_budget(account: Ledger, budget: Budget) -> None:
+    """Refuse before the rows are read what the ledger would refuse afterwards."""
+    if account.left < budget.epsilon:
+        raise BudgetRefused(
+            f"epsilon {amount(budget.epsilon)} is more than the {amount(account.left)} that is left in the ledger: "
+            "ask for less or stop here; nothing was charged"
+        )
+
+
+def _say(model: Any, out: Path, page: Path, account: Ledger | None, as_json: bool) -> None:
     left, spent = model.ledger.left, sum(receipt.epsilon for receipt in model.receipts_)
     if as_json:
         receipts = [receipt.to_dict() for receipt in model.receipts_]
@@ -91,8 +104,13 @@ def _say(model: Any, out: Path, page: Path, as_json: bool) -> None:
         return
     if not model.private_:
         console.print(SEEDED, style="bold red")
-    console.print(f"Wrote {out} and its report {page}.", markup=False)
-    console.print(f"It cost epsilon {amount(spent)}; {amount(left)} is left.")
+    console.print(f"Wrote {out}, and {page}: open it in a browser. Both may be published.", markup=False)
+    if account:
+        console.print(
+            f"It cost epsilon {amount(spent)}; the ledger has {amount(left)} of {amount(account.limit)} left."
+        )
+    else:
+        console.print(f"It cost epsilon {amount(spent)}; no ledger was charged: use --ledger if more is to follow.")
     console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
 
 
@@ -107,13 +125,18 @@ def show_plan(model: Any, account: Ledger | None, as_json: bool = False) -> None
         left = {"left": str(account.left)} if account else {}
         print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left})
         return
+    cost = Budget(model.epsilon).epsilon
+    plan.append(("together", "", amount(cost), "", ""))
     show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], plan)
-    console.print(f"Together epsilon {amount(Budget(model.epsilon).epsilon)}; nothing was charged, no row was opened.")
+    console.print("age[7] stands for a table of the 7 codes of column age by class.", markup=False)
     if account:
         console.print(f"The ledger has {amount(account.left)} of {amount(account.limit)} left.")
-    rows = schema.rows or 1_000_000
+        if account.left < cost:
+            console.print("It would refuse this.", style="bold red")
+    rows, guess = schema.rows or 1_000_000, "" if schema.rows else " (the schema does not say how many there are)"
     seconds, memory = SECONDS * values * rows, width * rows / 1e6
-    console.print(f"For {rows:,} rows expect about {number(seconds)} s, and {number(memory)} MB for the encoded rows.")
+    console.print(f"For {rows:,} rows{guess} expect about {number(seconds)} s and {number(memory)} MB of codes.")
+    console.print("Nothing was charged, and no row was opened.")
 
 
 def plan_rows(model: Any) -> list[tuple[Any, ...]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from ..errors import BadInput
@@ -34,7 +35,9 @@ def plot(results: pa.Table, path: str | os.PathLike[str], *, force: bool = False
     lines = {line.get_label(): line for panel in panels.flat for line in panel.get_legend_handles_labels()[0]}
     figure.legend(handles=list(lines.values()), loc="outside lower center", ncols=3, frameon=False)
     with new_file(path, force=force) as draft:
-        figure.savefig(draft, format=kind, dpi=150)
+        undated = {"Date": None} if kind == "svg" else None  # the same results are the same file
+        with rc_context({"svg.hashsalt": "veil", "svg.fonttype": "none"}):
+            figure.savefig(draft, format=kind, dpi=150, metadata=undated)
 
 
 def file_format(path: str | os.PathLike[str]) -> str:

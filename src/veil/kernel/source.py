@@ -3,7 +3,7 @@ in this order."""
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -42,7 +42,8 @@ def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) ->
     """
     if ledger.name != schema.name:
         raise LedgerProblem(
-            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: use the one that belongs"
+            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: "
+            "use this data set's ledger, or correct `name` in the schema"
         )
     source = make_noise(noise)
     with quiet():
@@ -50,14 +51,19 @@ def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) ->
     return Source(table, schema, ledger.account, source)
 
 
+class Record(NamedTuple):
+    releases: list[Release[Any]]
+    receipts: list[Receipt]
+
+
 class Source:
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 
     def __init__(
-        self, table: Table, schema: Schema, account: Account, noise: Noise, released: list[Release[Any]] | None = None
+        self, table: Table, schema: Schema, account: Account, noise: Noise, record: "Record | None" = None
     ) -> None:
         self._table, self._account, self._noise, self._schema = table, account, noise, schema
-        self._released: list[Release[Any]] = [] if released is None else released  # parts share their parent's
+        self._record = record or Record([], [])
 
     @property
     def schema(self) -> Schema:
@@ -65,9 +71,9 @@ class Source:
         return self._schema
 
     @property
-    def releases(self) -> tuple[Release[Any], ...]:
-        """Every answer of this source and its parts so far, in order."""
-        return tuple(self._released)
+    def record(self) -> Record:
+        """What this source and its parts answered so far and were charged for it, each in order."""
+        return Record([*self._record.releases], [*self._record.receipts])
 
     def count(self, partition: Partition, budget: Budget, *, by_class: bool = True) -> Release[Integers]:
         """Noisy counts, cells x classes (one column without `by_class`).
@@ -241,11 +247,11 @@ class Source:
     def _parts(self, group: str, tables: list[Table]) -> "tuple[Source, ...]":
         accounts = (self._account.part(group, i) for i in range(len(tables)))
         pairs = zip(tables, accounts, strict=True)
-        return tuple(Source(table, self.schema, a, self._noise, self._released) for table, a in pairs)
+        return tuple(Source(table, self.schema, a, self._noise, self._record) for table, a in pairs)
 
     def _wrap(self, value: Any, scale: float | None, receipt: Receipt, *question: Any) -> Release[Any]:
         release = Release(value, scale, receipt, *question)
-        self._released.append(release)
+        self._record.releases.append(release)
         return release
 
     def _per_row(self, budget: Budget) -> Fraction:
@@ -258,7 +264,9 @@ class Source:
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
         protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
         noise = {"noise": self._noise.name, "private": self._noise.private and not self.schema.public}
-        return self._account.charge(Budget(budget), verb=verb, question=question, protects=protects, **noise)
+        receipt = self._account.charge(Budget(budget), verb=verb, question=question, protects=protects, **noise)
+        self._record.receipts.append(receipt)
+        return receipt
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("private rows cannot be copied or pickled: open the source again where you need it")

@@ -184,7 +184,7 @@ def create_file(path: Path, first: tuple[int, str, str]) -> None:
             connection.execute(INSERT, first)
         os.link(draft, path)
     except FileExistsError:
-        raise LedgerProblem(f"{path} exists already: choose another path, or open it") from None
+        raise LedgerProblem(f"{path} exists already: choose another path, or go on with this ledger") from None
     except (OSError, ValueError, sqlite3.Error):
         raise LedgerProblem(f"{path} cannot be created: check the folder, its permissions and the disk") from None
     finally:

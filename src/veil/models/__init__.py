@@ -2,8 +2,6 @@
 
 import os
 
-import numpy as np
-
 from ..errors import BadInput
 from .base import PrivateClassifier
 from .files import read_model
@@ -15,17 +13,13 @@ __all__ = ["METHODS", "NaiveBayesClassifier", "PrivateClassifier", "load_model"]
 
 
 def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:
-    """The model in a file that `save` or `veil train` wrote; safe to use on files from strangers.
-
-    Its classes are text, as the schema has them: the type that labels had in a data frame may tell about the rows
-    (one missing value makes integers floats), so no file says it.
-    """
+    """The model in a file that `save` or `veil train` wrote; safe to use on files from strangers."""
     held = read_model(path)
     if held["method"] not in METHODS:
         raise BadInput(f"{path} holds a model of a method that this version of Veil does not have: upgrade")
-    try:
-        model = METHODS[held["method"]](**held["settings"], schema=held["schema"])
-    except TypeError:
-        raise BadInput(f"{path} has settings that this version of Veil does not have: upgrade") from None
-    model._keep(held["schema"], np.array(held["schema"].classes), held["scorer"], held["releases"])
+    kind, settings = METHODS[held.pop("method")], held["settings"]
+    if set(settings) != set(kind().settings()):
+        raise BadInput(f"{path} has settings that this version of Veil does not have: upgrade")
+    model = kind(**settings, schema=held["schema"])
+    model._keep(**held)
     return model

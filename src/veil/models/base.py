@@ -1,6 +1,9 @@
 """PrivateClassifier: what all private classifiers share; a model adds a plan and its settings."""
 
+import json
 import os
+from collections.abc import Collection
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..display import amount, html_table, number
+from ..display import amount, html_table, number, readable
 from ..errors import BadInput
 from ..files import new_file
 from ..kernel.budget import Budget
@@ -20,11 +23,25 @@ from ..plans.finish import probabilities
 from ..questions import Scorer
 from ..schema import Schema
 from .files import write_model
-from .rows import as_table, classes_like, feature_columns, named, public_schema, training_columns
+from .rows import (
+    as_table,
+    declared_classes,
+    feature_columns,
+    inputs,
+    named,
+    public_classes,
+    public_schema,
+    training_columns,
+)
 
 NO_SCHEMA = (
     "private rows need a schema, which says what is public about them: write one with `veil schema new data.csv`, then "
     'schema="data.toml"; or schema="public" if the rows are no secret at all'
+)
+
+EXACT_SCORE = (
+    "an exact score tells about the rows it was measured on: of public rows, take it from sklearn.metrics and predict; "
+    "of private ones, ask source.count(Predicted(model.scorer_), budget)"
 )
 
 
@@ -36,8 +53,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
     path of one, and every fit is charged to it; without one a fit has a budget of its own. `random_state` other than
     None makes the noise repeatable, and the model is marked as not private.
 
+    `classes_` are whole numbers or truth values if the schema writes all classes so, else text.
+
     After `fit`: `classes_`, `schema_`, `scorer_` (the public function that predicts), `releases_` (every noisy answer
-    it was made from) and `receipts_` (what they cost). Nothing else is kept.
+    it was made from), `receipts_` (what they cost) and `settings_`. Nothing else is kept.
     """
 
     method: str
@@ -50,11 +69,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
 
         Names and shapes are checked, values are not: a complaint about one would be an answer about it.
         """
-        schema, budget = self._schema(X, y), Budget(self.epsilon)
+        schema, budget, settings = self._schema(X, y), Budget(self.epsilon), self.settings()
         columns = training_columns(X, y, schema)
         source = open_source(columns, schema, self._ledger(budget, schema), noise=self.random_state)
         scorer = self._plan(source, budget)
-        self._keep(schema, classes_like(schema.classes, columns[str(schema.label)]), scorer, source.releases)
+        self._keep(schema, scorer, *map(tuple, source.record), settings)
+        if _is_public(self.schema):
+            self._keep_classes(public_classes(schema.classes, columns[str(schema.label)]))
         self._keep_names(X)
         return self
 
@@ -67,14 +88,14 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         nothing: dict[str, list[Any]] = {name: [] for name in [*(c.name for c in schema.column), schema.person] if name}
         source = open_source(nothing, schema, Ledger(budget, schema.name), noise=0)
         self._plan(source, budget)
-        return source.releases
+        return tuple(source.record.releases)
 
     def _schema(self, X: Any, y: Any) -> Schema:
         if isinstance(self.schema, Schema):
             return self.schema
         if self.schema is None:
             raise BadInput(NO_SCHEMA)
-        if isinstance(self.schema, str) and self.schema == "public":
+        if _is_public(self.schema):
             return public_schema(X, y, self)
         return Schema.read(self.schema)
 
@@ -83,27 +104,35 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
             return Ledger(budget, schema.name)
         return Ledger.open(self.ledger) if isinstance(self.ledger, (str, os.PathLike)) else self.ledger
 
-    def _keep(self, schema: Schema, classes: Any, scorer: Scorer, releases: "tuple[Release[Any], ...]") -> None:
-        self.schema_, self.scorer_, self.releases_ = schema, scorer, releases
+    def _keep(
+        self,
+        schema: Schema,
+        scorer: Scorer,
+        releases: "tuple[Release[Any], ...]",
+        receipts: tuple[Receipt, ...],
+        settings: dict[str, Any],
+    ) -> None:
+        self.schema_, self.scorer_, self.releases_, self.receipts_ = schema, scorer, releases, receipts
+        self.settings_, self.n_features_in_ = settings, len(schema.column) - 1
+        self._keep_classes(declared_classes(schema.classes))
+
+    def _keep_classes(self, classes: npt.NDArray[Any]) -> None:
+        """The classes sorted, as scikit-learn has them, and where each is among the scorer's."""
         self.classes_, self._order = np.unique(classes, return_index=True)
-        self.n_features_in_ = len(schema.column) - 1
 
     def _keep_names(self, X: Any) -> None:
-        """`feature_names_in_` for a table that has names, as scikit-learn has it."""
+        """The number of features, and their names for a table that has names."""
+        table = as_table(X, self.schema_.public, 0)
+        self.n_features_in_ = len(inputs(self.schema_, table, person=False))  # an array has text columns too
         vars(self).pop("feature_names_in_", None)
-        if named(as_table(X)):
+        if named(table):
             self.feature_names_in_ = np.array([column.name for column in self.schema_.features], object)
-
-    @property
-    def receipts_(self) -> tuple[Receipt, ...]:
-        """What the fit cost, one receipt for each charge."""
-        check_is_fitted(self)
-        return tuple({release.receipt.number: release.receipt for release in self.releases_}.values())
 
     @property
     def private_(self) -> bool:
         """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
-        return all(receipt.private for receipt in self.receipts_)
+        check_is_fitted(self)
+        return bool(self.receipts_) and not self.schema_.public and all(r.private for r in self.receipts_)
 
     def _scores(self, X: Any) -> npt.NDArray[np.int64]:
         check_is_fitted(self)
@@ -119,6 +148,16 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         """The probability of each class, in the order of `classes_`."""
         return probabilities(self._scores(X))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows predicted right; only of a model of public rows.
+
+        An exact score tells about the rows it was measured on, and nobody would be charged for it.
+        """
+        check_is_fitted(self)
+        if not self.schema_.public:
+            raise BadInput(EXACT_SCORE)
+        return float(super().score(X, y, sample_weight))
+
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Write the model to a file that holds data only; `veil.load_model` reads it back."""
         check_is_fitted(self)
@@ -126,9 +165,14 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
             write_model(draft, self)
 
     def settings(self) -> dict[str, Any]:
-        """The parameters that shaped the model, without the schema, the ledger and the noise."""
+        """The parameters that shape a model, as a file can hold them; not the schema, the ledger and the noise."""
         apart = ("schema", "ledger", "random_state")
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in apart}
+        given = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name not in apart}
+        try:
+            json.dumps(given)
+        except (TypeError, ValueError):
+            raise BadInput("the settings of a model must be numbers, text or lists of them") from None
+        return {**given, "epsilon": str(Budget(self.epsilon).epsilon)}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -139,7 +183,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
     def _summary(self) -> str:
         spent = sum(receipt.epsilon for receipt in self.receipts_)
         mark = "" if self.private_ else ", NOT private"
-        return f"{type(self).__name__} of '{self.schema_.name}' for epsilon {amount(spent)}{mark}"
+        return f"{type(self).__name__} of '{readable(self.schema_.name)}' for epsilon {amount(spent)}{mark}"
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram; of a fitted model also what it cost."""
@@ -148,6 +192,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
             return diagram
         rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in self.releases_]
         return diagram + html_table(self._summary(), ["answer", "about", "noise scale", "95 % within"], rows)
+
+
+def _is_public(schema: Any) -> bool:
+    return isinstance(schema, str) and schema == "public"
+
+
+def _plain(value: Any) -> Any:
+    """A value of NumPy as Python has it; collections as lists."""
+    if isinstance(value, (np.generic, Fraction, Budget)):
+        return value.item() if isinstance(value, np.generic) else str(value)
+    return value if isinstance(value, str) or not isinstance(value, Collection) else [_plain(v) for v in value]
 
 
 def _asked(release: "Release[Any]") -> str:

@@ -13,12 +13,13 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from ..encoding import quiet
 from ..errors import BadInput
+from ..kernel.budget import Budget
 from ..kernel.checks import check_partition
 from ..kernel.ledger import VERSION, Receipt
 from ..kernel.release import Release, SparseCounts
@@ -29,7 +30,8 @@ FORMAT = 1
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (Axis, Binned, CellScores, Grid, Linear, Predicted, SparseCounts, Tree)
 }
-MOST = 1 << 30  # bytes of one part, unpacked
+TEXTS = ["model.json", "receipts.json", "schema.toml"]
+MOST = 1 << 30  # bytes of all parts, unpacked
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same model is the same bytes
 
 
@@ -46,10 +48,9 @@ def write_model(path: str | os.PathLike[str], model: Any) -> None:
 def model_parts(model: Any) -> dict[str, bytes]:
     """Everything a model file holds, by name: what was released, what it cost, and what was public before."""
     arrays: list[Any] = []
-    settings = model.settings()
     body = {
         "method": model.method,
-        "settings": {**settings, "epsilon": str(settings["epsilon"])},
+        "settings": model.settings_,
         "private": model.private_,
         "scorer": _pack(model.scorer_, arrays),
         "releases": [_pack_release(release, arrays) for release in model.releases_],
@@ -95,30 +96,48 @@ def _unpack(value: Any, arrays: list[Any]) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file holds: method, settings, schema, scorer and releases; checked part by part."""
+    """What a model file holds: method, settings, schema, scorer, releases and receipts; checked part by part."""
     try:
-        parts = _parts(path)
-        arrays = [np.load(io.BytesIO(parts[name]), allow_pickle=False) for name in _array_names(parts)]
-        body, schema = json.loads(parts["model.json"]), Schema.loads(parts["schema.toml"].decode())
-        receipts = {receipt.number: receipt for receipt in map(_receipt, json.loads(parts["receipts.json"]))}
-        releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body["releases"])
-        scorer = _unpack(body["scorer"], arrays)
-        check_partition(Predicted(scorer), schema)
-        if scorer.classes != len(schema.classes):
-            raise ValueError
+        with quiet():
+            return _read(_parts(path))
     except _Newer:
         raise BadInput(f"{path} was made by a newer version of Veil: upgrade with `pip install -U veil`") from None
     except FileNotFoundError:
         raise BadInput(f"there is no file {path}: check the path") from None
     except Exception:  # a file from a stranger can be wrong in any way
         raise BadInput(f"{path} is not a model, or was damaged or changed: get it again from whoever made it") from None
-    return {
-        "method": body["method"],
-        "settings": body["settings"],
-        "schema": schema,
-        "scorer": scorer,
-        "releases": releases,
-    }
+
+
+def _read(parts: Mapping[str, bytes]) -> dict[str, Any]:
+    arrays = [np.load(io.BytesIO(parts[name]), allow_pickle=False) for name in parts if name.startswith("arrays/")]
+    body, schema = json.loads(parts["model.json"]), Schema.loads(parts["schema.toml"].decode())
+    receipts = {receipt.number: receipt for receipt in map(_receipt, json.loads(parts["receipts.json"]))}
+    releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body["releases"])
+    scorer = _unpack(body["scorer"], arrays)
+    check_partition(Predicted(scorer), schema)
+    features = {column.name for column in schema.features}
+    _insist(scorer.classes == len(schema.classes) and features.issuperset(scorer.columns) and bool(receipts))
+    _insist(isinstance(body["method"], str) and isinstance(body["settings"], dict))
+    for release in releases:
+        _check_release(release, schema)
+    known = {"method": body["method"], "settings": body["settings"], "schema": schema, "scorer": scorer}
+    return {**known, "releases": releases, "receipts": tuple(receipts.values())}
+
+
+def _insist(right: bool) -> None:
+    if not right:
+        raise ValueError
+
+
+def _check_release(release: Release[Any], schema: Schema) -> None:
+    """A release of counts must have the numbers and the shape that its question asks for."""
+    _insist(release.scale is None or (isinstance(release.scale, float) and 0 <= release.scale < 2**40))
+    if release.question is not None:
+        check_partition(release.question, schema, dense=False)
+    if release.receipt.verb == "count":
+        shape = (release.question.size, len(release.classes))
+        _insist(release.classes in (schema.classes, ("",)))
+        _insist(release.value.dtype == np.int64 and release.value.shape == shape and release.scale is not None)
 
 
 class _Newer(Exception):
@@ -128,23 +147,24 @@ class _Newer(Exception):
 def _parts(path: str | os.PathLike[str]) -> dict[str, bytes]:
     """The parts of a model file, each of them as the manifest says."""
     with zipfile.ZipFile(path) as file:
-        if any(part.file_size > MOST for part in file.infolist()):
-            raise ValueError
+        _insist(sum(part.file_size for part in file.infolist()) <= MOST)
         manifest = json.loads(file.read("manifest.json"))
         if manifest["format"] > FORMAT:
             raise _Newer
-        parts = {name: file.read(name) for name in file.namelist() if name != "manifest.json"}
-    if {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()} != manifest["parts"]:
-        raise ValueError
+        names = [name for name in file.namelist() if name != "manifest.json"]
+        arrays = [f"arrays/{i}.npy" for i in range(len(names) - len(TEXTS))]
+        _insist(names == [*TEXTS, *arrays])
+        parts = {name: file.read(name) for name in names}
+    _insist({name: hashlib.sha256(content).hexdigest() for name, content in parts.items()} == manifest["parts"])
     return parts
 
 
-def _array_names(parts: Mapping[str, bytes]) -> list[str]:
-    return [f"arrays/{i}.npy" for i in range(sum(name.startswith("arrays/") for name in parts))]
-
-
 def _receipt(fields: dict[str, Any]) -> Receipt:
-    return Receipt(**{**fields, "epsilon": Fraction(fields["epsilon"])})
+    receipt = Receipt(**{**fields, "epsilon": Budget(fields["epsilon"]).epsilon})
+    whole, marked = isinstance(receipt.number, int), isinstance(receipt.private, bool)
+    texts = (value for name, value in fields.items() if name not in ("number", "private"))
+    _insist(whole and marked and all(isinstance(text, str) for text in texts))
+    return receipt
 
 
 def _unpack_release(packed: dict[str, Any], receipts: Mapping[int, Receipt], arrays: list[Any]) -> Release[Any]:

@@ -1,7 +1,11 @@
-"""What may come into `fit` and `predict`: frames, arrays and lists, with the label apart or among the columns."""
+"""What may come into `fit` and `predict`: frames, arrays and lists, with the label apart or among the columns.
+
+Nothing here looks at a value of rows that are not public: one row must not change the type, the shape or the fate of
+the others. So columns are never merged into one array, and lists are taken value by value.
+"""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -17,15 +21,18 @@ from ..encoding import as_column, columns_of, in_blocks, numbers, text_of
 from ..errors import BadInput
 from ..schema import Schema
 
+TRUTH = {"True": True, "False": False}
+KINDS = "a data frame with text as column names, a NumPy array, a dict of columns or a list of lists"
+
 
 def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
     """The columns of the schema by name, the label among them: it is y, or a column of X if y is None."""
     if schema.label is None:
         raise BadInput("a classifier needs a label: name the column to predict in the schema")
-    table = as_table(X)
+    everything = [column.name for column in schema.column]
+    table = as_table(X, schema.public, len(everything) - (y is not None))
     if y is not None:
         return {**columns_of(table, inputs(schema, table)), schema.label: label_column(y, schema.public)}
-    everything = [column.name for column in schema.column]
     if schema.label not in named(table) and np.shape(table)[1:] != (len(everything),):
         raise BadInput(f"the fit requires y to be passed, but the target y is None and X has no {schema.label!r}")
     return columns_of(table, [*inputs(schema, table), schema.label] if named(table) else everything)
@@ -33,7 +40,7 @@ def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
 
 def feature_columns(X: Any, schema: Schema, model: str) -> dict[str, Any]:
     """The columns to predict from: of a frame by name, of an array in the order of the schema."""
-    table = as_table(X)
+    table = as_table(X, schema.public, len(schema.column) - 1)
     names = inputs(schema, table, person=False)
     if not named(table) and table.shape[1] != len(names):
         raise BadInput(f"X has {table.shape[1]} features, but {model} is expecting {len(names)} features as input")
@@ -55,15 +62,19 @@ def named(table: Any) -> list[str]:
     return list(table if isinstance(table, Mapping) else getattr(table, "column_names", None) or table.columns)
 
 
-def as_table(X: Any) -> Any:
-    """A frame or mapping as it is; all else as an array of two dimensions, lists without a common type."""
+def as_table(X: Any, public: bool, width: int) -> Any:
+    """A frame or mapping as it is; all else as an array of two dimensions, an empty list as one of this width."""
     if isinstance(X, Mapping) or hasattr(X, "column_names"):
         return X
     if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
         return X
     if issparse(X):
         raise BadInput("sparse data was passed, but dense data is required: use X.toarray()")
-    array = _from_lists(X) if isinstance(X, (list, tuple)) else np.asanyarray(X)
+    if isinstance(X, Sequence) and not isinstance(X, (str, bytes)):
+        return _from_lists(X, width)
+    if not isinstance(X, np.ndarray) and not public:  # what makes an array of it may go by the values
+        raise BadInput(f"X must be {KINDS}")
+    array = np.asanyarray(X)
     if array.dtype.kind == "c":
         raise BadInput("Complex data not supported: give real numbers or categories")
     if array.ndim != 2 and array.dtype.names is None:
@@ -71,13 +82,15 @@ def as_table(X: Any) -> Any:
     return array
 
 
-def _from_lists(X: Any) -> npt.NDArray[Any]:
+def _from_lists(X: Sequence[Any], width: int) -> npt.NDArray[Any]:
     """Lists of values as a table of objects: no value is taken for a list of its own or changes the type of others."""
+    if len(X) and isinstance(X[0], Mapping):
+        raise BadInput("X is a list of dicts: turn it into a data frame first, such as pandas.DataFrame(X)")
     try:
         columns = [np.fromiter(column, object, len(X)) for column in zip(*X, strict=True)]
     except (TypeError, ValueError):
         raise BadInput("X must be rows of equal length. Reshape your data: one list for each record") from None
-    return np.stack(columns, axis=1) if columns else np.empty((0, 0), object)
+    return np.stack(columns, axis=1) if columns else np.empty((0, width), object)
 
 
 def label_column(y: Any, public: bool) -> Any:
@@ -87,35 +100,37 @@ def label_column(y: Any, public: bool) -> Any:
     """
     if public:
         return column_or_1d(y, warn=True)
-    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn("y should have one dimension: use y.ravel()", DataConversionWarning, stacklevel=4)
-        return y[:, 0]
+    names = [] if isinstance(y, np.ndarray) else list(getattr(y, "columns", ()))
+    if (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1) or len(names) == 1:
+        warnings.warn("y should have one dimension, not be a table", DataConversionWarning, stacklevel=4)
+        return as_column(y[names[0]], "y") if names else y[:, 0]
     return as_column(y, "y")
 
 
-def classes_like(names: tuple[str, ...], labels: Any) -> npt.NDArray[Any]:
-    """The declared classes, as numbers or truth values if the labels have such a type."""
-    read = _reader(labels.dtype) if hasattr(labels, "dtype") else str
-    try:
-        return np.array([read(name) for name in names])
-    except (KeyError, ValueError):
-        return np.array(names)
+def declared_classes(names: tuple[str, ...]) -> npt.NDArray[Any]:
+    """The classes of a schema: whole numbers or truth values if all of them are written so, else text.
+
+    It depends on the schema alone. The type that labels have in a data frame may tell about the rows: one missing
+    value makes integers floats.
+    """
+    if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names):
+        return np.array([int(name) for name in names])
+    if set(names) == set(TRUTH):
+        return np.array([TRUTH[name] for name in names])
+    return np.array(names, object)
 
 
-def _reader(dtype: Any) -> Any:
-    kinds = {"i": int, "u": int, "f": float, "b": {"True": True, "False": False}.__getitem__}
-    if isinstance(dtype, np.dtype):
-        return kinds.get(dtype.kind, str)
-    if isinstance(dtype, nw.dtypes.DType):
-        return int if dtype.is_integer() else float if dtype.is_float() else kinds["b"] if dtype == nw.Boolean else str
-    return str
+def public_classes(names: tuple[str, ...], labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The classes as they occur among public labels, in the order of the schema."""
+    known = {text_of(value): value for value in np.unique(labels)}
+    return np.array([known[name] for name in names], labels.dtype)
 
 
 def public_schema(X: Any, y: Any, model: Any) -> Schema:
     """The schema of rows that are no secret, read from them: bounds, categories and classes as they occur."""
     if y is None:
         raise BadInput(f"{type(model).__name__} requires y to be passed, but the target y is None")
-    table = as_table(X)
+    table = as_table(X, True, 0)
     array, y = check_X_y(table, y, dtype=None, ensure_all_finite=False, estimator=model)
     check_classification_targets(y)
     names = named(table) or [f"x{i}" for i in range(array.shape[1])]
@@ -128,7 +143,7 @@ def public_schema(X: Any, y: Any, model: Any) -> Schema:
 def _public_column(name: str, values: Any) -> Categorical | Numeric:
     """A numeric column if every value but the missing ones is a number, else a categorical one."""
     x = in_blocks(values, numbers, np.float64)
-    if _is_numeric(values) or np.isfinite(x).all():
+    if _is_numeric(values.dtype) or np.isfinite(x).all():
         finite = x[np.isfinite(x)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         return Numeric(name=name, bounds=(low, high if high > low else low + max(1.0, abs(low))), scale="linear")
@@ -136,6 +151,5 @@ def _public_column(name: str, values: Any) -> Categorical | Numeric:
     return Categorical(name=name, values=tuple(sorted(texts)))
 
 
-def _is_numeric(values: Any) -> bool:
-    dtype = values.dtype
-    return dtype.kind in "iuf" if isinstance(dtype, np.dtype) else dtype.is_numeric()
+def _is_numeric(dtype: Any) -> bool:
+    return dtype.kind in "iuf" if isinstance(dtype, np.dtype) else isinstance(dtype, nw.dtypes.NumericType)

@@ -1,6 +1,7 @@
 """Naive Bayes (Vaidya, Shafiq, Basu, Hong, Web Intelligence 2013): count every column by class, and multiply."""
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 
@@ -50,10 +51,10 @@ def _features(schema: Schema, names: Sequence[str] | None, smoothing: float) -> 
     """The columns to count, in the order of the schema; complains before anything is charged."""
     if schema.label is None:
         raise BadInput("naive Bayes needs a label: name the column to predict in the schema")
-    if not 0 < smoothing < np.inf:
-        raise BadInput("smoothing must be a number above zero")
+    if not isinstance(smoothing, Real) or not 1e-9 <= smoothing <= 1e9:
+        raise BadInput("smoothing must be a number between 1e-9 and 1e9")
     features = {column.name: column for column in schema.features}
-    if unknown := [name for name in names or () if name not in features]:
+    if unknown := [name for name in ([] if names is None else names) if name not in features]:
         raise BadInput(f"column {unknown[0]!r} cannot be used: name categorical or numeric columns, not the label")
     chosen = [column for name, column in features.items() if names is None or name in names]
     if not chosen:

@@ -7,10 +7,10 @@ import numpy.typing as npt
 from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap
 
+from ..display import readable
 from ..errors import BadInput
 from ..kernel.release import Release
 from ..questions import Grid
-from .words import readable
 
 Numbers = npt.NDArray[np.float64]
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # for all eyes

@@ -6,11 +6,11 @@ from inspect import getdoc
 from math import isnan
 from typing import Any
 
-from ..display import amount, html_table, number
+from ..display import amount, html_table, number, readable
 from .counts import COLOURS, MOST_CODES, CountsDisplay, displays
 from .facts import Noise, noise_of, total
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
-from .words import escaped, factor, listed, plural, readable
+from .words import escaped, factor, listed, plural
 
 MOST_COLUMNS = 24  # drawn; the others are a sentence
 WEAK = 5  # the epsilon from which a factor of e^epsilon hides little
@@ -67,7 +67,7 @@ def _tiles(model: Any, left: Fraction | None, limit: Fraction | None) -> list[tu
     if left is not None:
         tiles.append((amount(left), "left to spend" if limit is None else f"left to spend of {amount(limit)}"))
     if model.private_:
-        tiles.append((factor(float(epsilon)), f"the factor by which {unit(model)} changes any odds, at most"))
+        tiles.append((factor(epsilon), f"the factor by which {unit(model)} changes any odds, at most"))
     if tables:
         drowned = sum(table.drowned for table in tables)
         tiles.append((f"{drowned} of {len(tables)}", "released tables drown in noise"))
@@ -201,7 +201,7 @@ def _score(value: float | None) -> str:
 def promise(model: Any) -> str:
     """The promise in three sentences, struck out where it does not hold."""
     epsilon = total(model.receipts_)
-    odds = f"at most e<sup>{amount(epsilon)}</sup> = {factor(float(epsilon))}"
+    odds = f"at most e<sup>{amount(epsilon)}</sup> = {factor(epsilon)}"
     weak = " (a factor this large hides little)" if epsilon > WEAK else ""
     sentences = [
         f"{unit(model).capitalize()} more or less in the table changes the odds of anything here by {odds}{weak}.",

@@ -1,14 +1,11 @@
 """Words and numbers for people: names that fit a label, large factors, escaped text."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from html import escape
 from math import exp, log10
 
-
-def readable(text: object, most: int = 60) -> str:
-    """Text that can be shown: characters that cannot be printed become spaces, the middle of a long one is left out."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in str(text))
-    return shown if len(shown) <= most else f"{shown[: most // 2]}…{shown[len(shown) - (most - 1) // 2 :]}"
+from ..display import readable
 
 
 def escaped(text: object, most: int = 60) -> str:
@@ -22,14 +19,16 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def factor(epsilon: float) -> str:
+def factor(epsilon: Fraction | float) -> str:
     """e^epsilon as people write it.
 
     >>> factor(1), factor(0.001), factor(10), factor(1000)
     ('2.72', '1.001', '22,026', 'about 10^434')
     """
+    if epsilon > 10**9:
+        return "more than 10^400000000"
     if epsilon > 20:
-        return f"about 10^{epsilon * log10(exp(1)):.0f}"
+        return f"about 10^{float(epsilon) * log10(exp(1)):.0f}"
     value = exp(epsilon)
     return f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value >= 1.01 else f"{value:.6g}"
 
