@@ -1,18 +1,46 @@
-"""README and docs are true: Python blocks run, commands exist, the reference is up to date, links lead somewhere."""
+"""README and docs are true: examples run and print what is shown, commands exist, links lead somewhere."""
 
+import io
 import re
+import shlex
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from html.parser import HTMLParser
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from typer.main import get_command
 
-from veil.cli import app
+from veil import Schema, datasets
+from veil.cli import app, main
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+DOCS = ROOT / "docs"
+PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")] + sorted(DOCS.rglob("*.md"))
+TUTORIAL, EPSILON = DOCS / "guide" / "tutorial.md", DOCS / "guide" / "epsilon.md"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\]\(([^):\s]+)\)")
+IMAGE = re.compile(r"!\[(.*?)\]\(([^)]+)\)", re.S)
+NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+[+-][\d:]+")
+RANGE = r"{} about ([\d.]+) \(95 of 100 runs: ([\d.]+) to ([\d.]+)\)"
+WIDER = 3  # times the stated range, which is 1.96 standard deviations to each side: no run in 10,000 falls outside
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+def text_of(page):
+    return page.read_text(encoding="utf-8")
+
+
+def script(name):
+    spec = spec_from_file_location(name, DOCS / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def commands(command=None, path=()):
@@ -22,42 +50,131 @@ def commands(command=None, path=()):
         yield from commands(inside, (*path, name))
 
 
+@pytest.fixture
+def follow(tmp_path, monkeypatch):
+    """Does all that a page says, from top to bottom in an empty folder; gives the names that its Python leaves.
+
+    Python runs, TOML that starts with the name of a file is written to it, and on consoles every `veil` runs. Output
+    that is shown must come: on a console as it is but for times, below Python but for numbers, which are noisy. A
+    shown line "..." stands for anything.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("veil.cli.output.console._width", 100)
+
+    def to_the_end(page: Path) -> dict[str, Any]:
+        names: dict[str, Any] = {}
+        text, printed, end = text_of(page), None, 0
+        for block in BLOCK.finditer(text):
+            kind, inside = block.groups()
+            if kind == "text" and printed is not None and not text[end : block.start()].strip():
+                check_shown(inside, printed, NUMBER)
+            printed, end = None, block.end()
+            if kind == "python":
+                printed = run_python(inside, page.name, names)
+            elif kind == "console":
+                run_console(inside, monkeypatch)
+            elif kind == "toml" and (first := re.match(r"# (\w+\.toml)\n", inside)):
+                Path(first[1]).write_text(inside, encoding="utf-8")
+        return names
+
+    return to_the_end
+
+
+def run_python(code, name, names):
+    with redirect_stdout(io.StringIO()) as said:
+        exec(compile(code, name, "exec"), names)
+    return said.getvalue()
+
+
+def run_console(text, monkeypatch):
+    """Run every `veil` of a console; it must succeed, unless `echo $?` below it shows another exit code."""
+    steps = [step.partition("\n")[::2] for step in re.split(r"^\$ ", text, flags=re.M)[1:]]
+    for (command, shown), (following, code) in zip(steps, [*steps[1:], ("", "")], strict=True):
+        if command.startswith("veil "):
+            monkeypatch.setattr(sys, "argv", shlex.split(command))
+            with pytest.raises(SystemExit) as end, redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
+                main()
+            assert int(end.value.code or 0) == (int(code) if following == "echo $?" else 0), said.getvalue()
+            check_shown(shown, said.getvalue(), TIME)
+
+
+def check_shown(shown, said, differs):
+    """What is shown is what was said, but for what differs each time and for white space; nothing shown is no claim."""
+    parts = [re.escape(plain(part, differs)) for part in re.split(r"^ *\.\.\. *$", shown, flags=re.M)]
+    assert not shown or re.fullmatch(".*".join(parts), plain(said, differs)), f"shown:\n{shown}\nbut said:\n{said}"
+
+
+def plain(text, differs):
+    return differs.sub("0", " ".join(text.split()))
+
+
 @pages
-def test_the_python_on_a_page_runs_from_top_to_bottom(page, capsys):
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
-    names = {}
-    for block in blocks:
-        exec(compile(block, page.name, "exec"), names)
-    assert len(blocks) == page.read_text(encoding="utf-8").count("```python")
+def test_what_a_page_does_works_and_prints_what_it_shows(page, follow):
+    follow(page)
+    known = re.findall(r"^```(?:python|console|toml|text|sh)\n", text_of(page), re.M)
+    assert len(known) == len(BLOCK.findall(text_of(page))) == text_of(page).count("\n```") / 2
 
 
-def test_the_readme_shows_what_its_program_prints(capsys):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    exec(re.search(r"^```python\n(.*?)^```", text, re.M | re.S)[1], {})
-    printed, shown = capsys.readouterr().out, re.search(r"^```text\n(.*?)^```", text, re.M | re.S)[1]
-    for line in shown.splitlines():
-        if line.strip() != "...":  # counts are noisy: everything but the numbers at the end must agree
-            assert re.sub(r"-?\d+\s*$", "", line).rstrip() in printed
+def test_the_tutorial_measures_what_it_says(follow):
+    names = follow(TUTORIAL)
+    for name in ("accuracy", "AUC"):
+        middle, low, high = map(float, re.search(RANGE.format(name), " ".join(text_of(TUTORIAL).split())).groups())
+        assert low < middle < high
+        centre, wide = (low + high) / 2, WIDER * (high - low) / 2
+        assert centre - wide <= names[name.lower()] <= centre + wide
+
+
+def test_the_schema_of_the_tutorial_is_that_of_the_survey():
+    (written,) = [inside for kind, inside in BLOCK.findall(text_of(TUTORIAL)) if kind == "toml"]
+    assert Schema.loads(written) == datasets.load("fair")[1]
+
+
+def test_the_guide_shows_the_results_that_are_kept():
+    assert script("figures").results_table() in text_of(EPSILON)
+
+
+def test_the_figures_of_the_guide_can_be_drawn_again(tmp_path):
+    script("figures").draw(tmp_path)
+    drawn = sorted(path.name for path in tmp_path.iterdir())
+    assert drawn == sorted(path.name for path in (DOCS / "figures").glob("epsilon-*"))
+
+
+@pytest.mark.parametrize("figure", sorted((DOCS / "figures").iterdir()), ids=lambda path: path.name)
+def test_a_figure_is_small_and_shown_somewhere(figure):
+    shown = {(page.parent / file).resolve() for page in PAGES for _, file in IMAGE.findall(text_of(page))}
+    assert figure.resolve() in shown
+    assert figure.stat().st_size < 500_000
+    assert figure.suffix != ".svg" or ElementTree.parse(figure).getroot().tag.endswith("svg")
 
 
 @pages
-def test_links_lead_to_files(page):
-    for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / link).exists(), link
+def test_links_lead_to_files_and_headings(page):
+    for link in LINK.findall(BLOCK.sub("", text_of(page))):
+        file, _, place = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", text_of(target)), re.M) if place else []
+        assert not place or place in map(script("build").anchor, headings), link
+
+
+@pages
+def test_images_exist_and_say_what_they_show(page):
+    for words, file in IMAGE.findall(BLOCK.sub("", text_of(page))):
+        assert len(words) > 20 and (page.parent / file).is_file(), file
 
 
 @pages
 def test_commands_on_a_page_exist(page):
     known = [name.split()[1:] for name, _ in commands()]
-    for words in re.findall(r"`veil ([a-z ]+)", page.read_text(encoding="utf-8")):
+    for words in re.findall(r"(?:`|^|\$ )veil ([a-z ]+)", text_of(page), re.M):
         assert any(words.split()[: len(name)] == name for name in known if name), words
-    for target in re.findall(r"`make ([a-z]+)", page.read_text(encoding="utf-8")):
+    for target in re.findall(r"(?:`|^|\$ )make ([a-z]+)", text_of(page), re.M):
         assert f"\n{target}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
 def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
-    reference = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    reference = text_of(DOCS / "cli.md")
     command = dict(commands())[name]
     assert command.help and f"\n## {name}\n" in reference
     assert getattr(command, "commands", None) or command.epilog.startswith(f"Example: {name}")
@@ -66,18 +183,52 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
 def test_the_command_line_reference_is_up_to_date():
     done = subprocess.run(
         [sys.executable, "-c", "import build, sys; sys.stdout.write(build.command_line())"],
-        cwd=ROOT / "docs", capture_output=True, text=True, check=True,
+        cwd=DOCS, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == (ROOT / "docs" / "cli.md").read_text(encoding="utf-8"), "run `make docs`"
+    assert done.stdout == text_of(DOCS / "cli.md"), "run `make docs`"
 
 
-def test_the_site_builds_with_its_links(tmp_path):
-    code = "import build, pathlib, sys; build.render(pathlib.Path(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "site")], cwd=ROOT / "docs", check=True)
-    home = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    assert 'href="promise.html"' in home and ".md" not in re.findall(r'href="([^"]*)"', home)
+def test_the_comparison_page_says_what_its_results_say():
+    done = subprocess.run(
+        [sys.executable, "-c", "import comparison, sys; sys.stdout.write(comparison.page())"],
+        cwd=DOCS, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == text_of(DOCS / "comparison.md"), "run `make docs`"
+
+
+class Links(HTMLParser):
+    """The targets on a page, and the places that others can point at."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.targets, self.places = [], {""}
+        self.feed(text_of(page))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.places.add(found.get("id", ""))
+        self.targets += [found[key] for key in ("href", "src") if key in found]
+
+
+def test_every_link_of_the_site_leads_somewhere(tmp_path):
+    site = tmp_path / "site"
+    assert script("build").render(site) == len(PAGES) == len(list(site.rglob("*.html")))
+    for page in site.rglob("*.html"):
+        for target in Links(page).targets:
+            file, _, place = target.partition("#")
+            if ":" not in target:
+                there = page.parent / file if file else page
+                assert there.is_file(), f"{page.name}: {target}"
+                assert not place or place in Links(there).places, f"{page.name}: {target}"
+
+
+def test_every_page_of_the_site_has_the_same_navigation(tmp_path):
+    script("build").render(tmp_path)
+    home, guide = (text_of(tmp_path / name) for name in ("index.html", "guide/tutorial.html"))
+    assert 'href="guide/tutorial.html">Tutorial</a>' in home and 'href="../index.html">Veil</a>' in guide
+    assert 'href="tutorial.html" aria-current="page">Tutorial</a>' in guide
 
 
 def test_the_two_commands_are_in_the_readme():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = text_of(ROOT / "README.md")
     assert "make demo" in text and "make test" in text
