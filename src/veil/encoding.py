@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .errors import BadInput
 
@@ -38,7 +39,8 @@ def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
     if absent := [name for name in names if name not in present]:
         raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: check the names against the schema")
-    return {name: as_column(rows[name], name) for name in names}
+    pick = rows.get_column if isinstance(rows, nw.DataFrame) else rows.__getitem__
+    return {name: as_column(pick(name), name) for name in names}
 
 
 def _frame(rows: Any) -> nw.DataFrame[Any]:
@@ -125,9 +127,22 @@ def quiet() -> Iterator[None]:
 
 def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.NDArray[Any]:
     """The code of each value's text, `missing` where it has none."""
+    with suppress(Exception):
+        return _looked_up(block, code_of)
     values, index = _distinct(block)
     codes = [_lookup(_text(value), code_of, missing) for value in values]
-    return np.take(np.array([*codes, missing], np.int64), index)
+    return np.asarray(np.take(np.array([*codes, missing], np.int64), index))
+
+
+def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
+    """The codes of text that is declared as it stands, by one look-up for all rows; raises for anything else."""
+    array = _arrow(block)
+    if len(code_of) > 2**16 or not any(is_kind(array.type) for is_kind in PLAIN[:4]):  # the kinds of text
+        raise TypeError
+    found = pc.index_in(array, value_set=pa.array([*code_of], array.type))
+    if found.null_count:
+        raise ValueError
+    return np.asarray(np.take(np.fromiter(code_of.values(), np.int64), found.to_numpy()))
 
 
 def numbers(block: Any) -> npt.NDArray[np.float64]:

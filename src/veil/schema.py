@@ -4,7 +4,7 @@ import json
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from .columns import AnyColumn, Categorical, Declared, Numeric, Text
-from .display import html_table, readable
+from .display import column_rows, html_table, readable
 from .encoding import Codes, columns_of
 from .errors import BadInput
 
@@ -112,21 +112,15 @@ class Schema(Declared):
                 raise BadInput(f"columns {first!r} and {name!r} have different lengths")
         return {column.name: column.encode(columns[column.name]) for column in wanted}
 
-    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
-        for column in self.column:
-            label = column.name == self.label
-            names = self.classes if label else column.names  # rows without a declared class are left out
-            shown = ", ".join(map(readable, names if len(names) < 6 else [*names[:3], "...", names[-1]]))
-            yield readable(column.name), f"{column.kind} {'label' if label else ''}".strip(), str(len(names)), shown
-
     def __repr__(self) -> str:
-        lines = [f"  {name:20} {kind:18} {size:>6} codes  {shown}" for name, kind, size, shown in self._rows()]
-        return "\n".join([f"Schema '{self.name}'", *lines])
+        rows = column_rows(self)
+        lines = [f"  {name:20} {kind:18} {size:>6} codes  {shown}" for name, kind, size, shown in rows]
+        return "\n".join([f"Schema '{readable(self.name)}'", *lines])
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], self._rows())
+        return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
 
 
 def toml_text(value: Any) -> str:

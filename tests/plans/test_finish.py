@@ -11,12 +11,12 @@ from veil.plans.finish import (
     class_prior,
     class_totals,
     column_shares,
-    log_errors,
     log_likelihoods,
     merge,
     probabilities,
     reliability,
     smooth,
+    smooth_with_errors,
 )
 
 COLUMNS = (
@@ -154,7 +154,7 @@ def test_errors_of_logarithms_are_about_what_noise_makes_them(count):
     random = np.random.default_rng(1)
     scale, prior, levels = 10.0, np.array([0.5, 0.5]), [(0,)]
     logs = [np.log(smooth(count + random.laplace(0, scale, (1, 2)), scale, levels, prior) + 1) for _ in range(3000)]
-    error = log_errors(np.full((1, 2), count), scale, levels, prior, 1.0)
+    error = smooth_with_errors(np.full((1, 2), count), scale, levels, prior, 1.0)[1]
     assert error == pytest.approx(np.std(logs, axis=0), rel=0.4, abs=0.15)
 
 
@@ -165,7 +165,9 @@ def test_reliability_is_one_without_noise_and_falls_as_noise_takes_over():
     def kept(counts, scale):
         tables = [counts + np.rint(random.laplace(0, scale, counts.shape)) for _ in range(20)]
         logs = [log_likelihoods(table, smooth(table, scale, column.levels, prior), 1.0) for table in tables]
-        return reliability(logs, [log_errors(table, scale, column.levels, prior, 1.0) for table in tables], prior)
+        return reliability(
+            logs, [smooth_with_errors(table, scale, column.levels, prior, 1.0)[1] for table in tables], prior
+        )
 
     empty, told = np.outer(np.ones(column.size), 100 * prior), np.outer(np.arange(column.size), [100, -50]) + [0, 400]
     assert kept(told, 1e-6) == pytest.approx(1)

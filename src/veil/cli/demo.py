@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..display import column_rows
 from ..files import new_file
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
@@ -32,7 +33,7 @@ def demo(
     data = load("fair")
     ledger = Ledger(Budget(epsilon), data.schema.name)
     model = NaiveBayesClassifier(epsilon=epsilon, schema=data.schema, ledger=ledger, random_state=seed)
-    show_table("What is public: the schema", ["column", "kind", "codes", "of"], data.schema._rows())
+    show_table("What is public: the schema", ["column", "kind", "codes", "of"], column_rows(data.schema))
     show_plan(model, ledger)
     with (
         steps("training", "the same without privacy", "writing the report") as step,

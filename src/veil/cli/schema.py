@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..display import column_rows
 from ..files import column_types, read_rows
 from ..owner import BANNER, draft, fit_of
 from ..schema import Schema
@@ -51,7 +52,7 @@ def check(
             {"name": public.name, "codes": codes, **({"not private": [vars(fit) for fit in fits]} if rows else {})}
         )
         return
-    show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], public._rows())
+    show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], column_rows(public))
     if rows:
         console.print(BANNER, style="bold red")
         header = ["column", "kind", "as declared", "clipped", "unknown or missing"]

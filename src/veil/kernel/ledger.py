@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..display import amount, html_table
+from ..display import amount, html_table, receipt_rows
 from ..errors import BadInput, BudgetRefused, LedgerProblem
 from .budget import Budget, fits
 from .store import INSERT, Store, create_file
@@ -54,20 +54,11 @@ class Receipt:
         """Plain values for JSON; epsilon as an exact fraction in text."""
         return {**self.__dict__, "epsilon": str(self.epsilon)}
 
-    def _fields(self) -> list[tuple[str, str]]:
-        reason = "the noise was seeded" if self.noise == "seeded" else "the rows were declared public"
-        mark = "yes" if self.private else f"NO: {reason}"
-        cost = f"epsilon {amount(self.epsilon)}"
-        rows = [("asked", f"{self.verb} {self.question}"), ("of", self.data), ("cost", cost)]
-        rows += [("protects", self.protects), ("private", mark), ("noise", self.noise)]
-        rows += [("entry", f"{self.number} of ledger {self.ledger[:8]}"), ("time", self.time)]
-        return rows + ([("part", self.account)] if self.account != ROOT else [])
-
     def __repr__(self) -> str:
-        return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in self._fields())
+        return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in receipt_rows(self))
 
     def _repr_html_(self) -> str:
-        return html_table("Receipt", ["", ""], self._fields())
+        return html_table("Receipt", ["", ""], receipt_rows(self))
 
 
 class Ledger:

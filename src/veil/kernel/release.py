@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..display import amount, html_table, number
+from ..display import amount, html_table, number, text_table
 from ..questions import Grid
 from .ledger import Receipt
 from .noise import Integers
@@ -65,11 +65,7 @@ class Release(Generic[Value]):
         return list(columns), list(zip(*columns.values(), strict=True))
 
     def __repr__(self) -> str:
-        header, rows = self._shown()
-        cut = [[str(cell) for cell in row] for row in rows[:SHOWN]]
-        widths = [max(map(len, column)) for column in zip(header, *cut, strict=True)]
-        lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in [header, *cut]]
-        return "\n".join([self._title(), *lines] + [f"  ... {len(rows) - SHOWN} more"] * (len(rows) > SHOWN))
+        return text_table(self._title(), *self._shown(), SHOWN)
 
     def _repr_html_(self) -> str:
         header, rows = self._shown()

@@ -58,24 +58,25 @@ def smooth(counts: Counts, scale: float, levels: Sequence[Sequence[int]], prior:
 
     From the top of the column's hierarchy down, every group gets pseudo-rows in proportion to its noise, shared out
     between the classes mostly as in the group around it. At the top that is halfway between the prior, right for a
-    column that tells little, and equal shares, right for one that tells the classes apart.
+    column that tells little, and equal shares, right for one that tells the classes apart. Several tables of one
+    column, codes x tables x classes, are done at once.
     """
     top = (prior + 1 / len(prior)) / 2
-    shares = np.tile(top, (len(counts), 1))
+    shares = np.broadcast_to(top, counts.shape)
     for groups in levels[1:] or levels:
         index = np.asarray(groups)
-        codes = np.bincount(index)[:, None]
+        codes = np.bincount(index).reshape(-1, *[1] * (counts.ndim - 1))
         pseudo = PSEUDO_ROWS * scale * np.sqrt(codes) * len(prior)
         around = merge(shares, index) / codes  # the codes of a group all carry its parent's shares
         rows = np.maximum(merge(counts, index), 0) + pseudo * (OF_PARENT * around + (1 - OF_PARENT) * top)
-        shares = (rows / rows.sum(axis=1, keepdims=True))[index]
+        shares = (rows / rows.sum(axis=-1, keepdims=True))[index]
     return np.asarray(rows[index])
 
 
 def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:
     """The counts of groups of codes."""
     index = np.asarray(groups)
-    merged = np.zeros((int(index.max()) + 1, counts.shape[1]), counts.dtype)
+    merged = np.zeros((int(index.max()) + 1, *counts.shape[1:]), counts.dtype)
     np.add.at(merged, index, counts)
     return merged
 
@@ -92,13 +93,13 @@ def log_likelihoods(counts: Counts, smoothed: Numbers, smoothing: float) -> Numb
     return np.asarray(np.log(joint / joint.sum(axis=0)))
 
 
-def log_errors(
+def smooth_with_errors(
     counts: Counts, scale: float, levels: Sequence[Sequence[int]], prior: Numbers, smoothing: float
-) -> Numbers:
-    """The standard error of the logarithm of every smoothed count: what one standard deviation of noise does to it."""
-    deviation = np.sqrt(2) * scale
-    up, down = (np.log(smooth(counts + shift, scale, levels, prior) + smoothing) for shift in (deviation, -deviation))
-    return np.asarray((up - down) / 2)
+) -> tuple[Numbers, Numbers]:
+    """The smoothed counts, and the standard errors of their logarithms: what a standard deviation of noise does."""
+    shifts = np.sqrt(2) * scale * np.array([0, 1, -1])
+    table, up, down = np.moveaxis(smooth(counts[:, None, :] + shifts[:, None], scale, levels, prior), 1, 0)
+    return table, np.asarray(np.log((up + smoothing) / (down + smoothing)) / 2)
 
 
 def reliability(logs: Sequence[Numbers], errors: Sequence[Numbers], prior: Numbers) -> float:

@@ -11,7 +11,7 @@ from ..kernel.budget import Budget
 from ..kernel.source import Source
 from ..questions import Linear, axis
 from ..schema import Schema
-from .finish import class_prior, class_totals, column_shares, log_errors, log_likelihoods, reliability, smooth
+from .finish import class_prior, class_totals, column_shares, log_likelihoods, reliability, smooth_with_errors
 
 LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 
@@ -38,9 +38,9 @@ def naive_bayes(
     prior = class_prior(*class_totals(tables, scales))
     logs, errors = [], []
     for column, counts, scale in zip(features, tables, scales, strict=True):
-        smoothed = smooth(counts, scale, column.levels, prior)
+        smoothed, error = smooth_with_errors(counts, scale, column.levels, prior, smoothing)
         logs.append(log_likelihoods(counts, smoothed, smoothing))
-        errors.append(log_errors(counts, scale, column.levels, prior, smoothing))
+        errors.append(error)
 
     keep = reliability(logs, errors, prior)
     weights = {column.name: keep * table for column, table in zip(features, logs, strict=True)}

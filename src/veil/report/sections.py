@@ -6,7 +6,7 @@ from inspect import getdoc
 from math import isnan
 from typing import Any
 
-from ..display import amount, html_table, number, readable
+from ..display import amount, column_rows, html_table, number, readable
 from .counts import COLOURS, MOST_CODES, CountsDisplay, displays
 from .facts import Noise, noise_of, total
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
@@ -88,7 +88,7 @@ def asked(model: Any) -> str:
         "Protects": unit(model) + (f", told apart by {escaped(schema.person)}" if schema.person else ""),
     }
     pairs = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts.items())
-    public = _table("What is public: the schema", ["column", "kind", "codes", "of"], list(schema._rows()))
+    public = _table("What is public: the schema", ["column", "kind", "codes", "of"], list(column_rows(schema)))
     return _section("What was asked", f"<dl>{pairs}</dl>", public)
 
 
