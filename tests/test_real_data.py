@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from veil import Schema, Text
+from veil.compare import compare
 from veil.files import column_types, read_rows
 from veil.owner import fit_of
 
@@ -65,3 +66,13 @@ def test_free_text_is_declared_but_has_no_codes(data_folder: Path, name: str) ->
     table, schema = read(data_folder, name)
     assert [column.name for column in schema.column if isinstance(column, Text)] == ["text"]
     assert list(schema.encode(table)) == [schema.label]
+
+
+@pytest.mark.parametrize(("epsilon", "auc", "accuracy"), [(0.05, 0.85, 0.805), (0.2, 0.885, 0.82), (1, 0.895, 0.82)])
+def test_naive_bayes_on_adult_is_as_good_as_it_was(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch, epsilon: float, auc: float, accuracy: float
+) -> None:
+    """Means of five seeds against their measured values less five standard errors: a wrong scale fails the build."""
+    monkeypatch.setenv("VEIL_DATA", str(data_folder))
+    results = compare(["naive-bayes"], ["adult"], [epsilon], 5, jobs=1)
+    assert np.mean(results["auc"].to_pylist()) > auc and np.mean(results["accuracy"].to_pylist()) > accuracy

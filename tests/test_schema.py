@@ -359,3 +359,18 @@ def test_a_schema_is_escaped_in_html() -> None:
     shown = Schema(name=evil, column=[Categorical(name=evil, values=[evil])])._repr_html_()
     assert "<script>" not in shown and shown.count("&lt;script&gt;") == 3
     assert shown.startswith("<table>")
+
+
+@pytest.mark.parametrize("integer", [True, False])
+def test_wide_bounds_get_edges_of_equal_ratio_and_of_equal_width_unless_a_scale_is_declared(integer: bool) -> None:
+    wide = Numeric(name="x", bounds=(0, 65_536), integer=integer, bins=16)
+    cuts = np.array(wide.cuts)
+    assert len(cuts) == 16 and (np.diff(cuts) >= 1).all()  # 16,384 is an edge of both kinds
+    assert cuts[:6] == pytest.approx([0, 1, 4, 16, 64, 256], abs=1)
+    assert {round(step, -2) for step in np.diff(cuts)[-3:]} == {8200.0}
+    linear = Numeric(name="x", bounds=(0, 65_536), integer=integer, bins=16, scale="linear")
+    assert np.diff(linear.cuts)[0] == pytest.approx(4096, abs=1)
+    narrow = Numeric(name="x", bounds=(0, 900), integer=integer, bins=16)
+    assert np.diff(narrow.cuts)[0] == pytest.approx(56.25, abs=1)
+    for bounds in ((-1, 10**6), (2000, 10**6)):
+        assert np.diff(Numeric(name="x", bounds=bounds).cuts).std() < 1

@@ -211,11 +211,11 @@ class Numeric(_Column):
         """The edges between the bins, in order."""
         if self.scale == "log":
             return np.geomspace(low, top, bins + 1)[1:-1]
-        first = max(low, 1.0)
-        if self.scale == "linear" or low < 0 or top / first < WIDE or bins < 4:
+        if self.scale == "linear" or low < 0 or top / max(low, 1.0) < WIDE or bins < 4:
             return np.linspace(low, top, bins + 1)[1:-1]
-        ratios, steps = np.geomspace(first, top, bins // 2 + 1)[:-1], np.linspace(low, top, bins // 2 + 1)[1:-1]
-        return np.union1d(ratios[ratios > low], steps)
+        half = bins // 2 + 1
+        both = np.sort([*np.geomspace(max(low, 1.0), top, half)[:-1], *np.linspace(low, top, half)[1:-1]])
+        return both[np.diff(both, prepend=low) > 1e-9 * top]  # two that nearly agree are one
 
     @cached_property
     def names(self) -> tuple[str, ...]:
