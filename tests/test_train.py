@@ -223,6 +223,22 @@ def test_another_data_sets_ledger_is_refused(files):
     assert Ledger.open("other.ledger").spent == 0 and not list(files.glob("*model*"))
 
 
+def test_a_model_that_was_paid_for_is_kept_if_its_report_fails(files, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError
+
+    monkeypatch.setattr("veil.report.report", fail)
+    with pytest.raises(RuntimeError):
+        train()
+    assert load_model("model.veil").private_ and not Path("model.html").exists() and not list(files.glob(".model*"))
+
+
+def test_a_public_schema_is_said(files, fair):
+    Path("fair.toml").write_text(fair[1].model_copy(update={"public": True}).to_toml())
+    said = train()
+    assert "declares the rows public: the model is NOT private" in said and "may be published" not in said
+
+
 def test_an_interrupt_leaves_the_charge_and_no_file(files):
     """SIGINT once the charge is on the disk: the fit never ends, because its noise waits for ever."""
     Ledger.create("l.ledger", 1, "fair")

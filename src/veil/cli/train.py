@@ -1,6 +1,5 @@
 """veil train: a private model from a file of rows. scikit-learn and matplotlib load only when they are needed."""
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from ..schema import Schema
 from .output import Json, check_paths, console, print_json, show_table, steps
 
 SECONDS = 8e-8  # to read and encode one value, about
+OPEN = "The schema declares the rows public: the model is NOT private."
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the model is NOT private."
 
 
@@ -71,17 +71,18 @@ def _check_names(data: Path, schema: Schema) -> None:
 
 
 def _train(model: Any, data: Path, out: Path, page: Path, force: bool) -> None:
-    """Fit and write. The files are opened first: if they cannot be written, nothing is charged."""
+    """Fit and write. The files are opened first, so that nothing is charged if they cannot be written; the model is
+    whole before the report is begun, so that what was paid for is kept whatever happens to the report."""
     from ..models.files import write_model
     from ..report import report as report_page
 
-    with ExitStack() as files, steps("reading rows", "asking", "writing") as step:
-        model_draft, page_draft = (files.enter_context(new_file(path, force=force)) for path in (out, page))
-        rows = read_rows(data)
+    with new_file(page, force=force) as page_draft, steps("reading rows", "asking", "writing") as step:
+        with new_file(out, force=force) as model_draft:
+            rows = read_rows(data)
+            step()
+            model.fit(rows)
+            write_model(model_draft, model)
         step()
-        model.fit(rows)
-        step()
-        write_model(model_draft, model)
         page_draft.write_text(report_page(model, left=model.ledger.left, limit=model.ledger.limit), encoding="utf-8")
         step()
 
@@ -103,8 +104,9 @@ def _say(model: Any, out: Path, page: Path, account: Ledger | None, as_json: boo
         print_json({"model": str(out), "report": str(page), "method": model.method, **costs, "receipts": receipts})
         return
     if not model.private_:
-        console.print(SEEDED, style="bold red")
-    console.print(f"Wrote {out}, and {page}: open it in a browser. Both may be published.", markup=False)
+        console.print(SEEDED if not model.schema.public else OPEN, style="bold red")
+    publish = " Both may be published." if model.private_ else ""
+    console.print(f"Wrote {out}, and {page}: open it in a browser.{publish}", markup=False)
     if account:
         console.print(
             f"It cost epsilon {amount(spent)}; the ledger has {amount(left)} of {amount(account.limit)} left."
