@@ -5,6 +5,9 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
+SHOWN = 20  # rows of a release, receipts of a ledger
+LONG = 1000  # letters of a question
+
 
 def amount(value: Fraction) -> str:
     """An exact fraction as people write it: 0.25, or 1/3 where no short decimal is exact.
@@ -50,6 +53,58 @@ def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
     return [*rows, ("time", receipt.time), *([("part", receipt.account)] if receipt.account != "/" else [])]
 
 
+def ledger_title(ledger: Any) -> str:
+    """The limit of a ledger, and what is spent of it."""
+    spent, limit = ledger.spent, ledger.limit
+    return f"Ledger '{readable(ledger.name)}': {amount(spent)} of {amount(limit)} spent, {amount(limit - spent)} left"
+
+
+def ledger_text(ledger: Any) -> str:
+    """A ledger with its latest receipts."""
+    receipts = ledger.receipts()
+    hidden, unsafe = len(receipts) - SHOWN, sum(not receipt.private for receipt in receipts)
+    lines = [ledger_title(ledger), *[f"  ... {hidden} earlier answers"] * (hidden > 0)]
+    lines += [f"  {amount(r.epsilon):>8}  {r.verb} {readable(r.question, LONG)}" for r in receipts[-SHOWN:]]
+    return "\n".join(lines + [f"  not private: {unsafe} of {len(receipts)} answers"] * (unsafe > 0))
+
+
+def ledger_html(ledger: Any) -> str:
+    """The same for notebooks."""
+    rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in ledger.receipts()[-SHOWN:]]
+    return html_table(ledger_title(ledger), ["entry", "epsilon", "verb", "question", "private", "time"], rows)
+
+
+def release_title(release: Any) -> str:
+    """What a release answers, what it cost and what its noise does."""
+    receipt = release.receipt
+    noise = f", noise scale {number(release.scale)}" if release.scale is not None else ""
+    if receipt.verb in ("count", "count_sparse"):
+        noise += f" (95 % of counts within {release.error()})"
+    what, mark = f"{receipt.verb} {readable(receipt.question, LONG)}", "" if receipt.private else "; NOT private"
+    return f"Release: {what} for epsilon {amount(receipt.epsilon)}{noise}{mark}"
+
+
+def release_rows(release: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The header and the rows of a table that shows a release."""
+    try:
+        columns = release.columns()
+    except TypeError:
+        value = release.value
+        return ["value"], [(value.describe() if hasattr(value, "describe") else value,)]
+    return list(columns), list(zip(*columns.values(), strict=True))
+
+
+def release_text(release: Any) -> str:
+    """A release in plain text."""
+    return text_table(release_title(release), *release_rows(release))
+
+
+def release_html(release: Any) -> str:
+    """The same for notebooks."""
+    header, rows = release_rows(release)
+    return html_table(release_title(release), header, rows[:SHOWN])
+
+
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small HTML table for notebooks; every cell is escaped."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
@@ -57,9 +112,9 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[obje
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]], most: int) -> str:
-    """A small table in plain text, `most` rows of it."""
-    cut = [[readable(cell) for cell in row] for row in rows[:most]]
+def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A small table in plain text, its first rows."""
+    cut = [[readable(cell) for cell in row] for row in rows[:SHOWN]]
     widths = [max(map(len, column)) for column in zip(map(readable, header), *cut, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, map(readable, row), widths)).rstrip() for row in [header, *cut]]
-    return "\n".join([caption, *lines] + [f"  ... {len(rows) - most} more"] * (len(rows) > most))
+    return "\n".join([caption, *lines] + [f"  ... {len(rows) - SHOWN} more"] * (len(rows) > SHOWN))

@@ -213,6 +213,15 @@ def test_a_bad_epsilon_is_refused_before_anything_is_charged(fair, epsilon):
     assert ledger.spent == 0
 
 
+@pytest.mark.parametrize("seed", ["x", -1, 1.5, object()])
+def test_a_seed_that_is_none_is_refused_before_anything_is_charged(fair, seed):
+    rows, schema = fair
+    ledger = Ledger(1, schema.name)
+    with pytest.raises(BadInput, match="a seed must be"):
+        fitted(rows, schema, random_state=seed, ledger=ledger)
+    assert ledger.spent == 0
+
+
 def test_labels_are_required(fair):
     rows, schema = fair
     with pytest.raises(BadInput, match="requires y"):

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..display import amount, html_table, receipt_rows
+from ..display import amount, html_table, ledger_html, ledger_text, receipt_rows
 from ..errors import BadInput, BudgetRefused, LedgerProblem
 from .budget import Budget, fits
 from .store import INSERT, Store, create_file
@@ -27,7 +27,6 @@ from .store import INSERT, Store, create_file
 FORMAT = 1
 VERSION = version("veil")
 ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
-SHOWN = 20  # receipts in a repr
 PATH = re.compile(r"/|(/[0-9]+\.[0-9]+)+")
 Entry = tuple[int, dict[str, Any], str]
 
@@ -214,21 +213,11 @@ class Ledger:
             raise TypeError("a ledger in memory cannot be pickled: keep it in a file with Ledger.create(path, ...)")
         return Ledger.open, (str(self.path),)
 
-    def _title(self) -> str:
-        spent = self.spent
-        return f"Ledger '{self.name}': {amount(spent)} of {amount(self.limit)} spent, {amount(self.limit - spent)} left"
-
     def __repr__(self) -> str:
-        receipts = self.receipts()
-        hidden = len(receipts) - SHOWN
-        lines = [self._title(), *[f"  ... {hidden} earlier answers"] * (hidden > 0)]
-        lines += [f"  {amount(r.epsilon):>8}  {r.verb} {r.question}" for r in receipts[-SHOWN:]]
-        unsafe = sum(not receipt.private for receipt in receipts)
-        return "\n".join(lines + [f"  not private: {unsafe} of {len(receipts)} answers"] * (unsafe > 0))
+        return ledger_text(self)
 
     def _repr_html_(self) -> str:
-        rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in self.receipts()[-SHOWN:]]
-        return html_table(self._title(), ["entry", "epsilon", "verb", "question", "private", "time"], rows)
+        return ledger_html(self)
 
 
 @dataclass(frozen=True)

@@ -189,4 +189,9 @@ def make_noise(seed: "None | int | np.random.Generator | Noise" = None) -> Noise
     """The operating system's noise for None, a seeded and marked source for a seed, or the source given."""
     if isinstance(seed, Noise):
         return seed
-    return SystemNoise() if seed is None else SeededNoise(seed)
+    try:
+        return SystemNoise() if seed is None else SeededNoise(seed)
+    except (TypeError, ValueError):
+        raise BadInput(
+            "a seed must be a whole number from 0 on, or a NumPy generator; None for private noise"
+        ) from None

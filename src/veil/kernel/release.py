@@ -7,13 +7,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..display import amount, html_table, number, text_table
+from ..display import release_html, release_text
 from ..questions import Grid
 from .ledger import Receipt
 from .noise import Integers
 
 Value = TypeVar("Value", covariant=True)
-SHOWN = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,26 +49,11 @@ class Release(Generic[Value]):
             columns["class"] = [self.classes[label] for label in labels]
         return {**columns, "count": [int(count) for count in counts]}
 
-    def _title(self) -> str:
-        cost, what = amount(self.receipt.epsilon), f"{self.receipt.verb} {self.receipt.question}"
-        noise = f", noise scale {number(self.scale)}" if self.scale is not None else ""
-        if self.receipt.verb in ("count", "count_sparse"):
-            noise += f" (95 % of counts within {self.error()})"
-        return f"Release: {what} for epsilon {cost}{noise}" + ("" if self.receipt.private else "; NOT private")
-
-    def _shown(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        try:
-            columns = self.columns()
-        except TypeError:
-            return ["value"], [(self.value.describe() if hasattr(self.value, "describe") else self.value,)]
-        return list(columns), list(zip(*columns.values(), strict=True))
-
     def __repr__(self) -> str:
-        return text_table(self._title(), *self._shown(), SHOWN)
+        return release_text(self)
 
     def _repr_html_(self) -> str:
-        header, rows = self._shown()
-        return html_table(self._title(), header, rows[:SHOWN])
+        return release_html(self)
 
 
 @dataclass(frozen=True)
