@@ -31,7 +31,7 @@ def serve(fit):
 def _answer(folder, fit):
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     rows = np.load(folder / "rows.npz", allow_pickle=False)
-    train, test = ([rows[f"{side}{i}"] for i in range(len(request["columns"]))] for side in ("train", "test"))
+    train, test = ([_held(rows[f"{side}{i}"]) for i in range(len(request["columns"]))] for side in ("train", "test"))
     labels = rows["labels"]
     start = time.perf_counter()
     model, prepare = fit(request, train, labels)
@@ -41,6 +41,11 @@ def _answer(folder, fit):
     probabilities[:, np.asarray(model.classes_, int)] = model.predict_proba(prepare(test))
     np.save(folder / "probabilities.npy", probabilities)
     return {"seconds": seconds, "peak_memory": memory}
+
+
+def _held(column):
+    """A column as a data frame holds it: text as Python's own, which encoders take as it is."""
+    return column.astype(object) if column.dtype.kind == "U" else column
 
 
 def peak_memory():
