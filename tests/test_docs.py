@@ -180,20 +180,11 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
     assert getattr(command, "commands", None) or command.epilog.startswith(f"Example: {name}")
 
 
-def test_the_command_line_reference_is_up_to_date():
-    done = subprocess.run(
-        [sys.executable, "-c", "import build, sys; sys.stdout.write(build.command_line())"],
-        cwd=DOCS, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout == text_of(DOCS / "cli.md"), "run `make docs`"
-
-
-def test_the_comparison_page_says_what_its_results_say():
-    done = subprocess.run(
-        [sys.executable, "-c", "import comparison, sys; sys.stdout.write(comparison.page())"],
-        cwd=DOCS, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout == text_of(DOCS / "comparison.md"), "run `make docs`"
+@pytest.mark.parametrize(("page", "code"), [("cli.md", "build.command_line()"), ("comparison.md", "comparison.page()")])
+def test_generated_pages_are_up_to_date(page, code):
+    program = f"import build, comparison, sys; sys.stdout.write({code})"
+    done = subprocess.run([sys.executable, "-c", program], cwd=DOCS, capture_output=True, text=True, check=True)
+    assert done.stdout == text_of(DOCS / page), "run `make docs`"
 
 
 class Links(HTMLParser):

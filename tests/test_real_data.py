@@ -72,7 +72,7 @@ def test_free_text_is_declared_but_has_no_codes(data_folder: Path, name: str) ->
 def test_naive_bayes_on_adult_is_as_good_as_it_was(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch, epsilon: float, auc: float, accuracy: float
 ) -> None:
-    """Means of five seeds against their measured values less five standard errors: a wrong scale fails the build."""
+    """Means of five fixed seeds, a little below what twenty gave: noise of a wrong scale fails the build."""
     monkeypatch.setenv("VEIL_DATA", str(data_folder))
     results = compare(["naive-bayes"], ["adult"], [epsilon], 5, jobs=1)
     assert np.mean(results["auc"].to_pylist()) > auc and np.mean(results["accuracy"].to_pylist()) > accuracy

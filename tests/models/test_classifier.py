@@ -31,6 +31,10 @@ def fair():
     return datasets.load("fair")
 
 
+def labelled(classes, column):
+    return Schema(name="n", label="y", column=[column, Categorical(name="y", values=classes)])
+
+
 def fitted(rows, schema, y=None, **settings):
     return NaiveBayesClassifier(**{"epsilon": 1, "schema": schema, "random_state": 1, **settings}).fit(rows, y)
 
@@ -67,9 +71,7 @@ def test_columns_are_found_by_name_whatever_else_is_there(fair):
 
 @pytest.mark.parametrize("labels", [np.array([1, 0, 1, 2] * 9), np.array([1.0, 0.0, 1.0, 2.0] * 9)])
 def test_classes_that_are_whole_numbers_come_back_as_numbers(labels):
-    schema = Schema(
-        name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=(2, 0, 1))]
-    )
+    schema = labelled((2, 0, 1), Numeric(name="x", bounds=(0, 3)))
     model = fitted({"x": labels + 0.5}, schema, labels, epsilon=10**6)
     assert model.classes_.tolist() == [0, 1, 2] and model.classes_.dtype.kind == "i"
     assert (model.predict({"x": labels + 0.5}) == labels).all()
@@ -87,9 +89,7 @@ def test_classes_that_are_whole_numbers_come_back_as_numbers(labels):
     ],
 )
 def test_the_classes_follow_from_the_schema_whatever_type_the_labels_have(values, classes):
-    schema = Schema(
-        name="n", label="y", column=[Numeric(name="x", bounds=(0, 3)), Categorical(name="y", values=values)]
-    )
+    schema = labelled(values, Numeric(name="x", bounds=(0, 3)))
     for labels in ([1, 2], np.array([1, 2]), np.array([1.0, np.nan]), pl.Series([None, None]), pd.Series(["1", 2])):
         model = fitted({"x": [0.0, 1.0]}, schema, labels)
         assert model.classes_.tolist() == classes and model.predict_proba({"x": [1]}).shape == (1, len(values))
@@ -127,19 +127,8 @@ def test_a_value_that_python_cannot_hold_is_missing(schema):
     assert model.predict({"town": odd, "age": odd, "income": odd}).shape == (2,)
 
 
-@pytest.mark.parametrize("smoothing", [1e308, 5e-324, 0, -1, "1", None, float("nan")])
-def test_a_smoothing_that_breaks_the_arithmetic_is_refused_before_the_charge(fair, smoothing):
-    rows, schema = fair
-    ledger = Ledger(1, schema.name)
-    with pytest.raises(BadInput, match="smoothing"):
-        fitted(rows, schema, smoothing=smoothing, ledger=ledger)
-    assert ledger.spent == 0
-
-
 def test_values_that_are_lists_are_values():
-    schema = Schema(
-        name="n", label="y", column=[Categorical(name="x", values=("a",)), Categorical(name="y", values=("0", "1"))]
-    )
+    schema = labelled(("0", "1"), Categorical(name="x", values=("a",)))
     for value in ("a", ["a"], [["a"]], (), np.zeros((2, 2))):
         assert fitted([["a"], [value]], schema, ["0", "1"]).predict([[value]]).shape == (1,)
     with pytest.raises(BadInput, match="equal length"):
@@ -204,21 +193,19 @@ def test_a_schema_can_be_named_by_its_file(fair, tmp_path):
     assert np.array_equal(model.predict_proba(rows), fitted(rows, schema).predict_proba(rows))
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, "a", float("nan"), float("inf"), None])
-def test_a_bad_epsilon_is_refused_before_anything_is_charged(fair, epsilon):
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        *(("epsilon", value) for value in (0, -1, "a", float("nan"), float("inf"), None)),
+        *(("smoothing", value) for value in (1e308, 5e-324, 0, -1, "1", None, float("nan"))),
+        *(("random_state", value) for value in ("x", -1, 1.5, object())),
+    ],
+)
+def test_a_bad_setting_is_refused_before_anything_is_charged(fair, setting, value):
     rows, schema = fair
     ledger = Ledger(1, schema.name)
-    with pytest.raises(BadInput, match="epsilon"):
-        fitted(rows, schema, epsilon=epsilon, ledger=ledger)
-    assert ledger.spent == 0
-
-
-@pytest.mark.parametrize("seed", ["x", -1, 1.5, object()])
-def test_a_seed_that_is_none_is_refused_before_anything_is_charged(fair, seed):
-    rows, schema = fair
-    ledger = Ledger(1, schema.name)
-    with pytest.raises(BadInput, match="a seed must be"):
-        fitted(rows, schema, random_state=seed, ledger=ledger)
+    with pytest.raises(BadInput, match=setting.replace("random_state", "a seed must be")):
+        fitted(rows, schema, **{setting: value, "ledger": ledger})
     assert ledger.spent == 0
 
 

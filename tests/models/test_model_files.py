@@ -190,7 +190,7 @@ def test_a_draft_does_not_follow_a_link_that_somebody_laid(model, tmp_path):
     for number in range(2):
         (tmp_path / f".m{number}.veil.{os.getpid()}.draft").symlink_to(victim)
         model.save(tmp_path / f"m{number}.veil")
-    assert victim.read_text() == "mine" and not list(tmp_path.glob(".m*.??????*.draft.*"))
+    assert victim.read_text() == "mine" and all(draft.is_symlink() for draft in tmp_path.glob(".m*"))
 
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
@@ -45,7 +46,7 @@ EXACT_SCORE = (
 )
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):
+class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that is fitted by asking private rows a few questions under a budget.
 
     `epsilon` is what a fit costs, exactly. `schema` is a Schema, the path of one, or "public" for rows that are no
@@ -61,8 +62,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
 
     method: str
 
+    @abstractmethod
     def _plan(self, source: Source, budget: Budget) -> Scorer:
-        raise NotImplementedError
+        """Ask the source within the budget, and turn its answers into a scorer."""
 
     def fit(self, X: Any, y: Any = None) -> "PrivateClassifier":
         """Fit on rows X and their labels y; without y, X holds the label column that the schema names.

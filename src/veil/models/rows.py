@@ -1,7 +1,8 @@
 """What may come into `fit` and `predict`: frames, arrays and lists, with the label apart or among the columns.
 
 Nothing here looks at a value of rows that are not public: one row must not change the type, the shape or the fate of
-the others. So columns are never merged into one array, and lists are taken value by value.
+the others. So columns are never merged into one array, and lists are taken value by value. Shapes are looked at: lists
+of rows that differ in length are refused.
 """
 
 import warnings

@@ -78,7 +78,7 @@ def asked(model: Any) -> str:
     """The data set, the method, the columns and who is protected."""
     schema, columns = model.schema_, model.scorer_.columns
     words = (getdoc(type(model)) or type(model).__name__).split("\n\n")[0]
-    settings = {name: value for name, value in model.settings().items() if name != "epsilon" and value is not None}
+    settings = {name: value for name, value in model.settings_.items() if name != "epsilon" and value is not None}
     facts = {
         "Data set": escaped(schema.name) + (f" ({escaped(schema.source, 300)})" if schema.source else ""),
         "Method": escaped(f"{model.method}: {words}", 300),
