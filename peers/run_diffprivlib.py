@@ -16,11 +16,13 @@ def fit(request, train, labels):
     tuned = request["method"].endswith("-tuned")
     encode, centre = (places, 0.5) if tuned else (indicators, 0)
 
+    categories = [column["values"] for column in request["columns"] if "values" in column]
+
     def prepare(rows):
-        columns = [
-            scale(values, column["bounds"]) if "bounds" in column else encode(values, column["values"])
-            for values, column in zip(rows, request["columns"], strict=True)
-        ]
+        pairs = list(zip(rows, request["columns"], strict=True))
+        texts = [values for values, column in pairs if "values" in column]
+        encoded = iter(encode(np.column_stack(texts), categories) if texts else ())
+        columns = [scale(values, c["bounds"]) if "bounds" in c else next(encoded) for values, c in pairs]
         return np.column_stack(columns) - centre
 
     return make(request, tuned, centre).fit(prepare(train), labels), prepare
@@ -31,15 +33,17 @@ def scale(values, bounds):
     return (values - low) / (high - low)
 
 
-def indicators(values, categories):
-    encoder = OneHotEncoder(categories=[categories], handle_unknown="ignore", sparse_output=False)
-    return encoder.fit_transform(values[:, None])
+def indicators(texts, categories):
+    """A block of columns for each text, by one encoder for all of them: one for each would take longer."""
+    encoder = OneHotEncoder(categories=categories, handle_unknown="ignore", sparse_output=False)
+    return np.split(encoder.fit_transform(texts), np.cumsum([len(values) for values in categories])[:-1], axis=1)
 
 
-def places(values, categories):
-    encoder = OrdinalEncoder(categories=[categories], handle_unknown="use_encoded_value", unknown_value=-1)
-    known = encoder.fit_transform(values[:, None]).clip(min=0)
-    return scale(known, (0, max(len(categories) - 1, 1)))
+def places(texts, categories):
+    """A column for each text: the place of its category, from 0 to 1."""
+    encoder = OrdinalEncoder(categories=categories, handle_unknown="use_encoded_value", unknown_value=-1)
+    known = encoder.fit_transform(texts).clip(min=0)
+    return [scale(known[:, i], (0, max(len(values) - 1, 1))) for i, values in enumerate(categories)]
 
 
 def make(request, tuned, centre):
