@@ -1,5 +1,6 @@
 """Veil publishes from a private table under one differential-privacy budget."""
 
+from importlib import import_module
 from typing import Any
 
 from .columns import Categorical, Numeric, Text
@@ -41,6 +42,7 @@ __all__ = [
     "SeededNoise",
     "Source",
     "SparseCounts",
+    "Synopsis",
     "SystemNoise",
     "Text",
     "Tree",
@@ -49,14 +51,20 @@ __all__ = [
     "axis",
     "grid",
     "load_model",
+    "load_synopsis",
     "open_source",
+    "publish",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The models, loaded when they are first used: scikit-learn takes two seconds that other uses need not wait."""
-    if name in ("NaiveBayesClassifier", "PrivateClassifier", "load_model"):
-        from . import models
+LATER = {
+    **dict.fromkeys(("NaiveBayesClassifier", "PrivateClassifier", "load_model"), "models"),
+    **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
+}
 
-        return getattr(models, name)
+
+def __getattr__(name: str) -> Any:
+    """Models and synopses, loaded when they are first used: scikit-learn takes two seconds."""
+    if name in LATER:
+        return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'veil' has no attribute {name!r}")

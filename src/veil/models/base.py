@@ -19,13 +19,13 @@ from ..kernel.ledger import Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source
 from ..plans.finish import probabilities
-from ..plans.run import rehearse, run
+from ..plans.run import is_private, rehearse, run, total
 from ..questions import Scorer
 from ..schema import Schema
+from ..synopsis.domain import declared_values
 from .files import write_model
 from .rows import (
     as_table,
-    declared_classes,
     feature_columns,
     inputs,
     named,
@@ -102,7 +102,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> None:
         self.schema_, self.scorer_, self.releases_, self.receipts_ = schema, scorer, releases, receipts
         self.settings_, self.n_features_in_ = settings, len(schema.column) - 1
-        self._keep_classes(declared_classes(schema.classes))
+        self._keep_classes(declared_values(schema.classes))
 
     def _keep_classes(self, classes: npt.NDArray[Any]) -> None:
         """The classes sorted, as scikit-learn has them, and where each is among the scorer's."""
@@ -120,7 +120,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     def private_(self) -> bool:
         """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
         check_is_fitted(self)
-        return bool(self.receipts_) and not self.schema_.public and all(r.private for r in self.receipts_)
+        return is_private(self.schema_, self.receipts_)
 
     def _scores(self, X: Any) -> npt.NDArray[np.int64]:
         check_is_fitted(self)
@@ -165,9 +165,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
     def _summary(self) -> str:
-        spent = sum(receipt.epsilon for receipt in self.receipts_)
-        mark = "" if self.private_ else ", NOT private"
-        return f"{type(self).__name__} of '{readable(self.schema_.name)}' for epsilon {amount(spent)}{mark}"
+        spent, mark = amount(total(self.receipts_)), "" if self.private_ else ", NOT private"
+        return f"{type(self).__name__} of '{readable(self.schema_.name)}' for epsilon {spent}{mark}"
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram; of a fitted model also what it cost."""

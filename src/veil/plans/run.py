@@ -1,7 +1,9 @@
-"""Running a plan: on rows and their ledger, or on a table without rows, to see what it would ask."""
+"""Running a plan: on rows and their ledger, or on a table without rows, to see what it would ask; what a run cost."""
 
 import os
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from ..kernel.budget import Budget
@@ -42,3 +44,19 @@ def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Releases:
     names = [*(column.name for column in schema.column), schema.person]
     nothing: dict[str, list[Any]] = {name: [] for name in names if name}
     return run(plan, nothing, schema, budget, noise=0)[1]
+
+
+def is_private(schema: Schema, receipts: Sequence[Receipt]) -> bool:
+    """Whether the promise holds for what was made: a declared schema, and noise that nobody can repeat."""
+    return bool(receipts) and not schema.public and all(receipt.private for receipt in receipts)
+
+
+def total(receipts: Sequence[Receipt], path: str = "") -> Fraction:
+    """What charges cost together: those of one account add up, of the parts of a split the dearest counts."""
+    own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
+    inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))
+    dearest: dict[str, Fraction] = defaultdict(Fraction)
+    for part in {account[len(path) + 1 :].partition("/")[0] for account in inside} - {""}:
+        split = part.partition(".")[0]
+        dearest[split] = max(dearest[split], total(receipts, f"{path}/{part}"))
+    return own + sum(dearest.values(), Fraction(0))

@@ -1,0 +1,91 @@
+"""The cells of a release of counts: sums along its axes, weighted sums, and what the noise does to them."""
+
+from collections.abc import Sequence
+from math import exp, expm1, prod, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from ..errors import BadInput
+from ..kernel.release import Release, SparseCounts
+
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+MOST_CELLS = 50_000_000  # of one marginal
+
+
+def sizes(release: Release[Any]) -> tuple[int, ...]:
+    """The number of groups on each axis, then the number of classes."""
+    return (*(axis.size for axis in release.question.axes), len(release.classes))
+
+
+def digits(codes: npt.NDArray[Any], radices: Sequence[int]) -> list[Integers]:
+    """The place of each code on every axis, the last one fastest; for any number of cells."""
+    found: list[Integers] = []
+    for place in range(len(radices) - 1, -1, -1):
+        if codes.dtype == object and prod(radices[: place + 1]) < 2**63:
+            codes = codes.astype(np.int64)  # what is left fits, and is much faster
+        found.append((codes % radices[place]).astype(np.int64))
+        codes = codes // radices[place]
+    return found[::-1]
+
+
+def sums(release: Release[Any], places: Sequence[int]) -> tuple[Integers, Integers]:
+    """The counts along these axes, summed over all others, and how many noisy counts are in each sum."""
+    shape = sizes(release)
+    kept = [shape[place] for place in places]
+    if prod(kept) > MOST_CELLS:
+        raise BadInput("this marginal has too many cells: name fewer columns, or use synopsis.release_.columns()")
+    if isinstance(release.value, SparseCounts):
+        return _sparse_sums(release.value, digits(release.value.codes, shape), kept, places)
+    others = tuple(place for place in range(len(shape)) if place not in places)
+    left = np.asarray(release.value).reshape(shape).sum(axis=others)
+    order = np.argsort(np.argsort(places))  # the axes that are left are in order: give each its asked place
+    return left.transpose(order), np.full(kept, prod(shape[place] for place in others))
+
+
+def _sparse_sums(
+    value: SparseCounts, found: list[Integers], kept: list[int], places: Sequence[int]
+) -> tuple[Integers, Integers]:
+    counts, terms = np.zeros(kept, np.int64), np.zeros(kept, np.int64)
+    where = tuple(found[place] for place in places)
+    np.add.at(counts, where, value.counts)
+    np.add.at(terms, where, 1)
+    return counts, terms
+
+
+def weighted(release: Release[Any], weights: Sequence[Numbers]) -> tuple[float, float]:
+    """The sum of all counts, each times its weights on every axis, and the sum of the squares of these products."""
+    if isinstance(release.value, SparseCounts):
+        found = digits(release.value.codes, sizes(release))
+        products = np.ones(len(release.value.codes))
+        for weight, place in zip(weights, found, strict=True):
+            products *= weight[place]
+        return float(products @ release.value.counts), float(products @ products)
+    table = np.asarray(release.value, np.float64).reshape(sizes(release))
+    for weight in reversed(weights):
+        table = table @ weight
+    return float(table), prod(float(weight @ weight) for weight in weights)
+
+
+def variance(scale: float) -> float:
+    """The variance of discrete Laplace noise: 2 a / (1 - a)^2 with a = exp(-1 / scale)."""
+    return 2 * exp(-1 / scale) / expm1(-1 / scale) ** 2 if scale else 0.0
+
+
+def sum_error(release: Release[Any], terms: npt.ArrayLike, confidence: float = 0.95) -> Numbers:
+    """How far a sum of so many noisy counts lies from the truth, at most, with this confidence.
+
+    Exact for one. For more, the normal quantile z of the sum plus what its heavier tails add (Cornish and Fisher):
+    (z^3 - 3 z) / 24 of its excess kurtosis, which is (1 + 4 a + a^2) / (2 a) for one count and falls with their number.
+    """
+    scale, terms = float(release.scale or 0), np.asarray(terms, np.float64)
+    a = exp(-1 / scale) if scale else 0.0
+    if a == 0:
+        return np.zeros(terms.shape)
+    z = float(-ndtri((1 - confidence) / 2))
+    heavier = max(z**3 - 3 * z, 0) / 24 * (1 + 4 * a + a * a) / (2 * a)
+    many = np.ceil(np.sqrt(terms) * sqrt(variance(scale)) * (z + heavier / np.maximum(terms, 1)))
+    return np.where(terms == 1, release.error(confidence), many)
