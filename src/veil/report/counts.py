@@ -63,10 +63,11 @@ class CountsDisplay:
         column: str,
         names: tuple[str, ...],
         classes: tuple[str, ...],
+        shares: bool = True,
     ) -> None:
         self.counts = np.asarray(counts)
         self.error = np.broadcast_to(np.asarray(error), self.counts.shape)
-        self.column, self.names, self.classes = column, names, classes
+        self.column, self.names, self.classes, self.shares = column, names, classes, shares
 
     @classmethod
     def from_release(cls, release: "Release[Any]") -> "CountsDisplay":
@@ -91,16 +92,18 @@ class CountsDisplay:
     def from_synopsis(cls, synopsis: Any, column: str) -> "CountsDisplay":
         """The display of one column of a synopsis: its counts, summed over all other columns, and their noise.
 
-        Of a synopsis that released only counts above a threshold, what was left out is not in the intervals.
+        If only counts above a threshold were released, nobody knows how many rows a share would be of: then it is a
+        heat map, of what was released.
         """
         if column not in synopsis.grid.columns:
             known = ", ".join(readable(name) for name in synopsis.grid.columns) or "none"
             raise BadInput(f"the synopsis cannot display column {readable(column)!r}; it can: {known}")
         wanted, classes = [column, *synopsis.columns[len(synopsis.grid.columns) :]], synopsis.release_.classes
-        names, counts = synopsis.grid.axes[synopsis.grid.columns.index(column)].names, synopsis.marginal(wanted).counts
-        error = synopsis.marginal_error(wanted, _confidence(len(names), classes))
-        shape = (len(names), len(classes))
-        return cls(counts.reshape(shape), error.reshape(shape), column=column, names=names, classes=classes)
+        counts, shares = synopsis.marginal(wanted), synopsis.threshold is None
+        names = counts.names[column]
+        error = synopsis.marginal_error(wanted, _confidence(len(names), classes, shares))
+        tables = (table.reshape(len(names), len(classes)) for table in (counts.counts, error))
+        return cls(*tables, column=column, names=names, classes=classes, shares=shares)
 
     @property
     def only_noise(self) -> npt.NDArray[np.bool_]:
@@ -116,7 +119,7 @@ class CountsDisplay:
     @property
     def as_shares(self) -> bool:
         """Whether it is drawn as shares, not as a heat map."""
-        return _few(self.classes)
+        return self.shares and _few(self.classes)
 
     def plot(self, ax: Any = None) -> "CountsDisplay":
         """Draw on these axes, or on new ones; `ax_` and `figure_` hold what was drawn on."""
@@ -139,9 +142,9 @@ def _few(classes: tuple[str, ...]) -> bool:
     return 2 <= len(classes) <= MOST_CLASSES
 
 
-def _confidence(size: int, classes: tuple[str, ...]) -> float:
+def _confidence(size: int, classes: tuple[str, ...], shares: bool = True) -> float:
     """That of one count, such that all which are read together have 95 % together."""
-    return 1 - 0.05 / (len(classes) * (1 if _few(classes) else size))
+    return 1 - 0.05 / (len(classes) * (1 if shares and _few(classes) else size))
 
 
 def displays(releases: Any) -> list[CountsDisplay]:

@@ -24,7 +24,7 @@ def parts(model: Any, left: Fraction | None, limit: Fraction | None) -> list[str
         _asked(model),
         sections.cost(model, left, limit),
         sections.noise(model),
-        sections.released(found, sections.more(others, "not about one column, and not drawn")),
+        sections.released(found, last=sections.more(others, "not about one column, and not drawn")),
     ]
 
 

@@ -149,19 +149,20 @@ def answer(value: Any) -> str:
     return value.describe() if hasattr(value, "describe") else number(value) if isinstance(value, float) else str(value)
 
 
-def released(found: Sequence[CountsDisplay], *notes: str) -> str:
-    """For each column the shares of the classes, or the counts of many classes; then the notes."""
+def released(found: Sequence[CountsDisplay], first: str = "", last: str = "") -> str:
+    """For each column the shares of the classes, or the counts of many classes, between two notes."""
     drawn = [table for table in found if not table.only_noise.all()]
     drowned = [table.column for table in found if table.only_noise.all()]
     figures = "".join(_counts(table, place) for place, table in enumerate(drawn[:MOST_COLUMNS], 1))
     parts = [
+        first,
         _how_to_read(drawn),
         f'<div class="figures">{figures}</div>',
         more(len(drawn) - MOST_COLUMNS, "not drawn"),
     ]
     if drowned:
         parts.append(f"<p>Only noise, so not drawn: {plural(len(drowned), 'column')} ({listed(drowned)}).</p>")
-    return section("What was released", *parts, *notes)
+    return section("What was released", *parts, last)
 
 
 def _how_to_read(drawn: Sequence[CountsDisplay]) -> str:

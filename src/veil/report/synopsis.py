@@ -4,7 +4,7 @@ from fractions import Fraction
 from inspect import getdoc
 from typing import Any
 
-from ..display import amount, number
+from ..display import amount, large, number
 from ..plans.run import total
 from ..synopsis import PUBLISHERS, Synopsis
 from ..synopsis.table import shown
@@ -13,10 +13,10 @@ from .counts import CountsDisplay
 from .facts import noise_of
 from .words import escaped, listed, plural
 
-SUMMED = """<p>Each figure sums the released counts over all other columns. The noise of so many counts adds up, which
-the bars take into account.</p>"""
-CUT = """<p><strong>Counts up to {threshold} were not released and count as 0</strong>, so the figures show fewer rows
-than there are, and their bars do not tell how many fewer.</p>"""
+SUMMED = """<p>Each figure sums the released counts over all other columns, and so does their noise, as the bars
+show.</p>"""
+CUT = """<p>Each figure sums the released counts over all other columns. <strong>Noisy counts up to {threshold} were not
+released and count as 0</strong>, so there are more rows than the figures show, and nobody can say where.</p>"""
 
 
 def title(synopsis: Synopsis) -> str:
@@ -27,37 +27,38 @@ def title(synopsis: Synopsis) -> str:
 def parts(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> list[str]:
     """The sections, from what it is to what was released."""
     found = [CountsDisplay.from_synopsis(synopsis, column) for column in synopsis.grid.columns]
-    cut = "" if synopsis.threshold is None else CUT.format(threshold=f"{synopsis.threshold:,}")
-    noise = sections.counts_noise(noise_of(synopsis.releases_))
+    summed = SUMMED if synopsis.threshold is None else CUT.format(threshold=f"{synopsis.threshold:,}")
     return [
         _headline(synopsis, left, limit),
         _asked(synopsis),
         _kept(synopsis),
         _steps(synopsis),
         sections.cost(synopsis, left, limit),
-        sections.section("What the noise does to the numbers", noise),
-        sections.released(found, SUMMED, cut),
+        _noise(synopsis),
+        sections.released(found, summed),
     ]
 
 
 def _headline(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> str:
     apart, schema = "" if synopsis.private_ else "NOT ", synopsis.schema_
     lead = f"Noisy counts of {_by(synopsis)}, from which queries are answered and synthetic rows are drawn."
-    cells = synopsis.grid.size * len(synopsis.release_.classes)
     tiles = sections.cost_tiles(synopsis, left, limit)
     tiles.append((f"{len(synopsis.grid.columns)} of {len(schema.features)}", "columns were kept"))
-    tiles.append((_many(cells), "counts, each with noise of its own"))
+    tiles.append(_counts_tile(synopsis))
     heading = f"A table of “{escaped(schema.name)}”, published {apart}privately"
     return sections.headline(heading, lead + sections.hidden(synopsis), tiles)
+
+
+def _counts_tile(synopsis: Synopsis) -> tuple[str, str]:
+    counts = large(synopsis.grid.size * len(synopsis.release_.classes))
+    if synopsis.threshold is None:
+        return counts, "counts, each with noise of its own"
+    return f"{len(synopsis.release_.value.counts):,}", f"of {counts} noisy counts passed the threshold"
 
 
 def _by(synopsis: Synopsis) -> str:
     label = f" by “{escaped(synopsis.schema_.label)}”" if synopsis.schema_.label else ""
     return f"{plural(len(synopsis.grid.columns), 'column')}{label}"
-
-
-def _many(count: int) -> str:
-    return f"{count:,}" if count < 10**9 else f"{count:.1e}" if count < 10**300 else "more than 10^300"
 
 
 def _asked(synopsis: Synopsis) -> str:
@@ -81,7 +82,7 @@ def _kept(synopsis: Synopsis) -> str:
 
 def _cells(synopsis: Synopsis) -> str:
     release = synopsis.release_
-    size = f"The table has {_many(synopsis.grid.size)} cells, each counted for {len(release.classes)} classes."
+    size = f"The table has {large(synopsis.grid.size)} cells, each counted for {len(release.classes)} classes."
     noise = f"Noise of scale {number(float(release.scale or 0))} leaves 95 % of counts within {release.error():,}."
     return f"<p>{size} {noise}</p>"
 
@@ -95,6 +96,12 @@ def _steps(synopsis: Synopsis) -> str:
         rows.append((step, f"{receipt.verb} {receipt.question}", amount(receipt.epsilon), share, "; ".join(answers)))
     header = ["step", "asked", "epsilon", "of it all", "answer"]
     return sections.section("How the budget was spent", sections.table("Step by step", header, rows))
+
+
+def _noise(synopsis: Synopsis) -> str:
+    """What the noise does to counts that were released whatever they were; others all stand out, or are absent."""
+    tables = noise_of([release for release in synopsis.releases_ if release.receipt.verb == "count"])
+    return sections.section("What the noise does to the numbers", sections.counts_noise(tables)) if tables else ""
 
 
 def _answer(release: Any) -> str:

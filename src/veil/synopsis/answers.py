@@ -130,7 +130,6 @@ def _ends(column: Any, wanted: Any) -> tuple[float, float]:
         raise BadInput(f"column {column.name!r} is not of integers: ask for a range, such as (30, 50)")
     least, most = column.bounds
     if not (low <= high and low <= most and high >= least):
-        raise BadInput(
-            f"column {column.name!r} lies between {number(least)} and {number(most)}: ask for a part of that"
-        )
+        declared = f"column {column.name!r} was declared from {number(least)} to {number(most)}"
+        raise BadInput(f"{declared}: ask for a range (low, high) that meets it")
     return (float(np.ceil(low)), float(np.floor(high)) + 1) if column.integer else (low, high)

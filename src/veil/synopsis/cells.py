@@ -49,11 +49,13 @@ def sums(release: Release[Any], places: Sequence[int]) -> tuple[Integers, Intege
 def _sparse_sums(
     value: SparseCounts, found: list[Integers], kept: list[int], places: Sequence[int]
 ) -> tuple[Integers, Integers]:
-    counts, terms = np.zeros(kept, np.int64), np.zeros(kept, np.int64)
-    where = tuple(found[place] for place in places)
-    np.add.at(counts, where, value.counts)
-    np.add.at(terms, where, 1)
-    return counts, terms
+    cells = np.zeros(len(value.counts), np.int64)
+    for place, size in zip(places, kept, strict=True):
+        cells = cells * size + found[place]
+    counts, terms = np.zeros((2, prod(kept)), np.int64)
+    np.add.at(counts, cells, value.counts)
+    np.add.at(terms, cells, 1)
+    return counts.reshape(kept), terms.reshape(kept)
 
 
 def weighted(release: Release[Any], weights: Sequence[Numbers]) -> tuple[float, float]:

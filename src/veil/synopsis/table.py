@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..artefacts import make_parts, write_parts
 from ..columns import Categorical, Numeric
-from ..display import amount, html_table, number, readable, text_table
+from ..display import amount, html_table, large, number, readable, text_table
 from ..errors import BadInput
 from ..files import new_file
 from ..kernel.ledger import Receipt
@@ -176,9 +176,9 @@ class Synopsis:
         return class_weights(self.schema_.classes, label, wanted[label])
 
     def _summary(self) -> tuple[str, list[str], list[tuple[Any, ...]]]:
-        cells, noise = self.grid.size * len(self.release_.classes), number(float(self.release_.scale or 0))
+        cells, noise = large(self.grid.size * len(self.release_.classes)), number(float(self.release_.scale or 0))
         title = f"Synopsis of '{readable(self.schema_.name)}' by {readable(self.method)}"
-        title += f" for epsilon {amount(self.epsilon)}: {cells:,} counts, noise scale {noise}"
+        title += f" for epsilon {amount(self.epsilon)}: {cells} counts, noise scale {noise}"
         title += "" if self.private_ else "; NOT private"
         rows = [(readable(name), len(self._names(name)), shown(self._names(name))) for name in self.columns]
         return title, ["column", "groups", "of"], rows
