@@ -108,5 +108,5 @@ def read_witnesses(path: Path) -> list[dict[str, Any]]:
         found = []
     found = found.get("receipts", [found]) if isinstance(found, dict) else found
     if not isinstance(found, list) or not found or not all(isinstance(witness, dict) for witness in found):
-        raise BadInput(f"{path} holds no receipts: give a receipt or an export in JSON, a model or a synopsis")
+        raise BadInput(f"{path} holds no receipts: give a receipt or an export in JSON, or a model or synopsis file")
     return found
