@@ -9,7 +9,7 @@ from .kernel.budget import Budget
 from .kernel.ledger import Ledger, Receipt
 from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
-from .kernel.scores import Correct, Entropy, Gini, Majority, Rows
+from .kernel.scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
 from .kernel.source import Source, open_source
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Tree, axis, grid
 from .schema import Schema
@@ -23,7 +23,9 @@ __all__ = [
     "Categorical",
     "CellScores",
     "Correct",
+    "Discernibility",
     "Entropy",
+    "ExpectedCorrect",
     "Gini",
     "Grid",
     "Ledger",

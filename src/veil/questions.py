@@ -130,7 +130,17 @@ WHOLE = Grid()
 
 def axis(column: Categorical | Numeric, level: int = -1) -> Grid:
     """The grid of one column at a level of its hierarchy, from 0 (one group) to -1 (every code its own)."""
-    groups = column.levels[level]
+    return _grouped(column, column.levels[level])
+
+
+def runs(column: Numeric, count: int) -> Grid:
+    """The grid of a numeric column whose bins are gathered into at most this many runs; missing values stay apart."""
+    bins = len(column.cuts) - 1
+    groups = [code * min(count, bins) // bins for code in range(bins)]
+    return _grouped(column, tuple(groups if column.missing is not None else [*groups, groups[-1] + 1]))
+
+
+def _grouped(column: Categorical | Numeric, groups: tuple[int, ...]) -> Grid:
     members: list[list[int]] = [[] for _ in range(max(groups) + 1)]
     for code, group in enumerate(groups):
         members[group].append(code)

@@ -6,25 +6,32 @@ Everything here is public. A question that passes cannot fail on a row afterward
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..columns import Categorical, Numeric
 from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
 from ..schema import Schema
-from .scores import Correct, Entropy, Gini, Majority, Rows
+from .scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
 
 DEEPEST = 60
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
-SCORES = (Correct, Entropy, Gini, Majority, Rows)
+SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
+NUMBERED = (Correct, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
 
 
-def check_partition(partition: Any, schema: Schema, *, dense: bool = True, depth: int = 0) -> None:
-    """Refuse a partition that is not one of the four kinds or does not fit the schema."""
+def check_partition(
+    partition: Any, schema: Schema, *, dense: bool = True, depth: int = 0, seen: set[int] | None = None
+) -> None:
+    """Refuse a partition that is not one of the four kinds or does not fit the schema; axes in `seen` do."""
     if depth > DEEPEST:
         raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
     if type(partition) is Grid and type(partition.axes) is tuple:
         for axis in partition.axes:
-            _check_axis(axis, schema)
+            if seen is None or id(axis) not in seen:
+                _check_axis(axis, schema)
+        if seen is not None:
+            seen.update(map(id, partition.axes))  # whoever asks holds the partitions, so no number is used again
     elif type(partition) is Tree and type(partition.branches) is tuple:
         for part in (partition.cut, *partition.branches):
             check_partition(part, schema, dense=dense, depth=depth + 1)
@@ -71,10 +78,38 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
         raise BadInput("a scorer must be CellScores or Linear")
 
 
-def check_score(score: Any) -> None:
-    """Refuse a score that is not on the closed list."""
-    if type(score) not in SCORES:
-        raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in SCORES)}")
+def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> None:
+    """Refuse a score that is not on the closed list, or weighs other classes."""
+    if type(score) not in kinds:
+        raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
+    if type(score) is ExpectedCorrect and len(score.weights) not in (0, len(schema.classes)):
+        raise BadInput("give one weight for each class, or none")
+
+
+def check_candidates(candidates: Any, score: Any, schema: Schema) -> None:
+    """Refuse candidates that do not fit the schema or the score; an axis that many grids share is looked at once."""
+    if not len(candidates):
+        raise BadInput("there is nothing to choose from")
+    check_score(score, schema, (*SCORES, Discernibility))
+    seen: set[int] = set()
+    dense = not together(candidates, score)
+    for candidate in candidates:
+        check_partition(candidate, schema, dense=dense, seen=seen)
+        check_cell(score, candidate, schema)
+
+
+def together(candidates: Any, score: Any) -> bool:
+    """Whether candidates can be counted together, without their empty cells: grids, by a score to which these add
+    nothing."""
+    return type(score) not in NUMBERED and all(type(candidate) is Grid for candidate in candidates)
+
+
+def check_handicaps(handicaps: Any, count: int) -> npt.NDArray[np.int64]:
+    """One whole number for each candidate, none of them so large that scores could overflow."""
+    marks = [whole(mark, "a handicap", -(2**30), 2**30) for mark in handicaps] if handicaps is not None else [0] * count
+    if len(marks) != count:
+        raise BadInput("give one handicap for each candidate")
+    return np.array(marks, np.int64)
 
 
 def check_cell(score: Any, partition: Any, schema: Schema) -> None:

@@ -7,6 +7,7 @@ argument is about a single cell.
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import floor
 from typing import Any, Protocol
 
 import numpy as np
@@ -139,3 +140,77 @@ def _entropy_table(most: int) -> Counts:
     table = np.concatenate([[0], np.cumsum(steps)])
     table.flags.writeable = False
     return table
+
+
+@dataclass(frozen=True)
+class ExpectedCorrect:
+    """The rows that their cell's label would get right on average, if it were the majority of noisy counts (Su, Cao,
+    Li and Lyu 2018), counts being published with noise of scale 1/epsilon.
+
+    With the largest and the second largest class of a cell D rows apart, noise swaps them with probability P(D) = (1 +
+    epsilon D/2) exp(-epsilon D)/2, so the cell counts for its largest class less D P(D). A row of class c counts
+    `weights[c]` sixteenths of a row (a whole one without weights). Adding one sixteenth to a class raises the largest
+    or the second largest by it, or neither, whoever holds these places: the score rises by 1/16 - t or by t, t being
+    one step of D P(D). So a row moves it by at most sixteen times what one step can; steps are read off the table.
+    """
+
+    epsilon: float
+    weights: tuple[int, ...] = ()
+    unit = UNIT
+
+    def __post_init__(self) -> None:
+        if not 1e-3 <= self.epsilon <= 1e6:
+            raise BadInput("the epsilon of ExpectedCorrect must lie between 0.001 and a million")
+        if not all(type(weight) is int and 1 <= weight <= PARTS for weight in self.weights):
+            raise BadInput(f"weights must be whole numbers of sixteenths, from 1 to {PARTS}")
+
+    @cached_property
+    def low(self) -> int:
+        return PARTS * min(int(np.diff(self._losses).min()), 0)
+
+    @cached_property
+    def high(self) -> int:
+        return PARTS * int(max((UNIT // PARTS - np.diff(self._losses)).max(), np.diff(self._losses).max()))
+
+    @cached_property
+    def _losses(self) -> Counts:
+        return _expected_losses(float(self.epsilon))
+
+    def __call__(self, counts: Counts) -> int:
+        first = second = np.zeros(len(counts), np.int64)
+        for label, rows in enumerate(counts.T):
+            parts = rows * (self.weights[label] if self.weights else PARTS)
+            second, first = np.maximum(second, np.minimum(first, parts)), np.maximum(first, parts)
+        losses = np.take(self._losses, first - second, mode="clip")
+        return int(first.sum()) * (UNIT // PARTS) - int(losses.sum())
+
+
+PARTS = 16  # a class weight is a number of sixteenths
+
+
+@lru_cache(maxsize=64)
+def _expected_losses(epsilon: float) -> Counts:
+    """D P(D) in units, for D = 0, 1, 2, ... sixteenths of a row up to where it is less than one unit."""
+    x = np.arange(floor(PARTS * (40 / epsilon + 1)) + 2, dtype=np.float64) / PARTS
+    table = np.floor(x * (1 + epsilon * x / 2) * np.exp(-epsilon * x) / 2 * UNIT).astype(np.int64)
+    table.flags.writeable = False
+    return table
+
+
+@dataclass(frozen=True)
+class Discernibility:
+    """Minus the ordered pairs of rows that are of different classes but share a cell (Vinterbo 2012). `choose` divides
+    it by the number of rows n, and what counts is how far one added row moves candidates apart: by less than 2.
+
+    F = pairs of different classes in different cells, over n. A row x of class c moves F by (2g - p) n/(n+1), g the
+    share of rows of other classes outside x's cell and p = F/n. Let t be the share of other classes, and i_c, i_o, o_c,
+    o_o those of c and of others inside and outside the cell: g = o_o <= t and p <= 2 i_c o_o + 2 i_o (o_c + o_o) + 2
+    o_c o_o + o_o^2; since they add up to 1, 2g - p >= o_o^2 - 2 i_o o_c >= -2t(1-t). So the moves of any two candidates
+    differ by at most 2t + 2t(1-t) <= 2, times n/(n+1). It holds for every n; with another denominator it would not.
+    """
+
+    low, high, unit = 0, 2, 1
+
+    def __call__(self, counts: Counts) -> int:
+        rows = counts.sum(axis=1)
+        return -int((rows * rows - (counts * counts).sum(axis=1)).sum())

@@ -13,7 +13,7 @@ from ..errors import BadInput, LedgerProblem
 from ..questions import Axis, Binned, Grid, Partition, Scorer
 from ..schema import Schema
 from .budget import Budget, exact
-from .checks import check_cell, check_partition, check_score, whole
+from .checks import check_candidates, check_cell, check_handicaps, check_partition, check_score, together, whole
 from .ledger import Account, Ledger, Receipt
 from .mechanisms import (
     Sieve,
@@ -26,7 +26,7 @@ from .mechanisms import (
 )
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
 from .release import Release, SparseCounts, frozen
-from .scores import Score
+from .scores import Discernibility, Score
 from .table import Table, read_table
 
 Question = TypeVar("Question", bound=Partition)
@@ -139,31 +139,44 @@ class Source:
         value = SparseCounts(frozen(kept[0], codes.dtype), frozen(kept[1]), len(self.schema.classes), level)
         return self._wrap(value, float(1 / epsilon), receipt, grid, self.schema.classes)
 
-    def choose(self, candidates: Sequence[Question], score: Score, budget: Budget) -> Release[Question]:
+    def choose(
+        self, candidates: Sequence[Question], score: Score, budget: Budget, *, handicaps: Sequence[int] | None = None
+    ) -> Release[Question]:
         """One of the candidates, most likely one with a high score: the winner alone, no score, no runner-up.
 
         Permute-and-flip with exponent epsilon / (high - low) per unit, which costs epsilon by the range lemma.
+        `handicaps` are public whole numbers taken off the scores; one added row does not move them.
         """
-        if not candidates:
-            raise BadInput("there is nothing to choose from")
-        check_score(score)
-        for candidate in candidates:
-            check_partition(candidate, self.schema)
-            check_cell(score, candidate, self.schema)
+        check_candidates(candidates, score, self.schema)
+        marks = check_handicaps(handicaps, len(candidates))
         epsilon = self._per_row(budget)
         receipt = self._charge("choose", f"one of {len(candidates)} by {type(score).__name__}", budget)
         with quiet():
-            scores = np.array([score(self._table.tabulate(candidate)) for candidate in candidates], np.int64)
-            winner = permute_and_flip(scores, epsilon / (score.high - score.low), self._noise)
+            scores, rows = self._scores(candidates, score), self._rows_of(score)
+            rate = epsilon / ((score.high - score.low) * rows)
+            winner = permute_and_flip(scores - marks * score.unit * rows, rate, self._noise)
         scale = float((score.high - score.low) / (epsilon * score.unit))
         return self._wrap(candidates[winner], scale, receipt)
+
+    def _scores(self, candidates: Sequence[Any], score: Score) -> Integers:
+        """The exact score of each candidate; grids, which may be many, are counted together."""
+        if not together(candidates, score):
+            return np.array([score(self._table.tabulate(candidate)) for candidate in candidates], np.int64)
+        scores = np.empty(len(candidates), np.int64)
+        for place, counts in self._table.tabulate_each(candidates):
+            scores[place] = score(counts)
+        return scores
+
+    def _rows_of(self, score: Score) -> int:
+        """What the units of a score are divided by: the number of rows for pairs of rows. It stays in here."""
+        return max(len(self._table), 1) if type(score) is Discernibility else 1
 
     def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> Sieve:
         """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
 
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
-        check_score(score)
+        check_score(score, self.schema)
         hits = whole(hits, "hits", 1, MOST_PARTS)
         level = -(-exact(threshold, "the threshold") * score.unit // 1)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)

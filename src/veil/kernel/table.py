@@ -1,6 +1,6 @@
 """Table: encoded rows, and exact counts of them. It never leaves the kernel."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
 from .noise import Integers, Noise
+from .tally import Tally
 
 LABEL = ""  # the class among the columns; no declared column has this name
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
@@ -47,26 +48,34 @@ class Table:
         classes = self.classes if by_class else 1
         size = partition.size * classes
         if type(partition) is Grid and classes > 1:  # the class as one more axis is the fastest way to join it
-            partition, classes = Grid((*partition.axes, Axis(LABEL, tuple(range(classes)), ("",) * classes))), 1
+            partition, classes = self._with_class(partition), 1
         counts = np.zeros(size, np.int64)
         for cells, labels in self._blocks(partition, max(BLOCK, size)):
             joined = cells if classes == 1 else join([(cells, partition.size), (labels, classes)])
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=size)
         return counts.reshape(-1, self.classes if by_class else 1)
 
+    def tabulate_each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
+        """The place of every grid and its exact counts, in an order of their own; of a huge one, of occupied cells."""
+        rows: Any = slice(None) if self._rows is None else self._rows
+        return Tally(lambda name: self._columns[name][rows], self._labels[rows], self.classes).each(grids)
+
     def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
         """The distinct cells that hold rows, sorted (cell * classes + class), and their counts; for any number of
         cells."""
-        pieces = _pieces(grid)
-        keys = np.empty((len(self), len(pieces) + 1), np.int64)
-        for column, piece in enumerate(pieces):
-            keys[:, column] = np.concatenate([cells for cells, _ in self._blocks(piece)] or [[]])
-        keys[:, -1] = np.concatenate([labels for _, labels in self._blocks(Grid())] or [[]])
-        distinct, counts = np.unique(keys, axis=0, return_counts=True)
-        codes = np.zeros(len(distinct), object if grid.size * self.classes >= 2**62 else np.int64)
-        for column, size in enumerate([*(piece.size for piece in pieces), self.classes]):
-            codes = codes * size + distinct[:, column].astype(codes.dtype)
-        return codes, counts.astype(np.int64)
+        numbers: npt.NDArray[Any] = np.zeros(len(self), np.int64)
+        codes = np.zeros(1, object if grid.size * self.classes >= 2**62 else np.int64)
+        for piece in _pieces(self._with_class(grid)):
+            cells = np.concatenate([cells for cells, _ in self._blocks(piece)])
+            digits, inside = np.unique(cells, return_inverse=True)
+            pairs, numbers = np.unique(numbers * len(digits) + inside, return_inverse=True)
+            before, after = np.divmod(pairs, max(len(digits), 1))
+            codes = codes[before] * piece.size + digits[after].astype(codes.dtype)
+        return codes, np.bincount(numbers, minlength=len(codes)).astype(np.int64)
+
+    def _with_class(self, grid: Grid) -> Grid:
+        """The class as one more axis, the fastest."""
+        return Grid((*grid.axes, Axis(LABEL, tuple(range(self.classes)), ("",) * self.classes)))
 
     def split(self, partition: Partition) -> "list[Table]":
         """One table for every cell, occupied or not."""

@@ -1,0 +1,106 @@
+"""Exact counts of many grids over the same rows: what the grids have in common is done once."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..questions import Axis, Grid, join
+from .noise import Integers
+
+BLOCK = 1 << 18  # rows at a time, so that temporaries stay near the cache
+MOST_CELLS = 1 << 22  # up to here every cell has a counter; beyond, rows are sorted by cell
+SMALL, KEPT = 1 << 16, 8  # grids up to this size, and as many of them, are kept for coarser ones on the same columns
+
+
+class Tally:
+    """Counts grids over rows of some number of classes; `column` gives the codes of a column."""
+
+    def __init__(self, column: Callable[[str], npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int) -> None:
+        self._column, self._labels, self._classes = column, labels, classes
+        self._picked: dict[int, npt.NDArray[Any]] = {}  # by the identity of an axis, which the grids keep alive
+        self._merged: dict[tuple[int, int], npt.NDArray[Any] | None] = {}
+        self._path: list[tuple[Axis, npt.NDArray[Any], int]] = []
+
+    def each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
+        """The place of every grid and its counts, cells x classes; of a huge grid, only the cells that hold rows.
+
+        Grids on the same columns come one after the other, the finest first: one that only merges groups of an
+        earlier one is added up from its counts, without another look at the rows.
+        """
+        known: list[tuple[Grid, Integers]] = []
+        for place in sorted(range(len(grids)), key=lambda i: (grids[i].columns, -grids[i].size)):
+            grid = grids[place]
+            known = known if known and known[0][0].columns == grid.columns else []
+            coarser = (self._coarser(grid, *finer) for finer in known)
+            counts = next((found for found in coarser if found is not None), None)
+            if counts is None:
+                counts = self._count(grid)
+                known += [(grid, counts)] if grid.size <= SMALL and len(known) < KEPT else []
+            yield place, counts
+
+    def _coarser(self, grid: Grid, finer: Grid, counts: Integers) -> Integers | None:
+        """The counts of a grid from those of a finer one; None if a group of that one lies in two of the grid's."""
+        cells = np.zeros(1, np.intp)
+        for axis, fine in zip(grid.axes, finer.axes, strict=True):
+            key = (id(axis), id(fine))
+            if key not in self._merged:
+                self._merged[key] = merging(axis, fine)
+            if (groups := self._merged[key]) is None:
+                return None
+            cells = np.add.outer(cells * axis.size, groups).ravel()
+        merged = [np.bincount(cells, counts[:, label], grid.size) for label in range(self._classes)]
+        return np.array(merged).astype(np.int64).T  # doubles add whole numbers below 2^53 exactly
+
+    def _count(self, grid: Grid) -> Integers:
+        """The counts of a grid from the rows, going on from the axes that it begins with like the one before it."""
+        shared = 0
+        for axis, (seen, _, _) in zip(grid.axes[:-1], self._path, strict=False):
+            if axis is not seen:
+                break
+            shared += 1
+        del self._path[shared:]
+        for axis in grid.axes[shared:-1]:
+            self._path.append((axis, *self._step(axis)))
+        if not grid.axes or self._size * grid.axes[-1].size > MOST_CELLS:
+            cells, size = self._step(grid.axes[-1]) if grid.axes else (np.zeros(len(self._labels), np.uint8), 1)
+            return self._by_class([(cells, size)])
+        return self._by_class(
+            [*((c, s) for _, c, s in self._path[-1:]), (self._pick(grid.axes[-1]), grid.axes[-1].size)]
+        )
+
+    @property
+    def _size(self) -> int:
+        return self._path[-1][2] if self._path else 1
+
+    def _step(self, axis: Axis) -> tuple[npt.NDArray[Any], int]:
+        """The cells of one more axis and their number; those of a huge grid are numbered anew, without empty ones."""
+        before = [(cells, size) for _, cells, size in self._path[-1:]]
+        joined, size = join([*before, (self._pick(axis), axis.size)]), self._size * axis.size
+        if size <= MOST_CELLS:
+            return joined, size
+        distinct, numbers = np.unique(joined, return_inverse=True)
+        return numbers, len(distinct)
+
+    def _pick(self, axis: Axis) -> npt.NDArray[Any]:
+        """The group of every row."""
+        if id(axis) not in self._picked:
+            self._picked[id(axis)] = axis.pick(self._column(axis.column))
+        return self._picked[id(axis)]
+
+    def _by_class(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
+        """Counts by cell, given in parts that are yet to be joined, and class."""
+        parts = [*parts, (self._labels, self._classes)]
+        size = int(np.prod([radix for _, radix in parts]))
+        counts = np.zeros(size, np.int64)
+        for start in range(0, max(len(self._labels), 1), BLOCK):
+            block = join([(part[start : start + BLOCK], radix) for part, radix in parts])
+            counts += np.bincount(block.astype(np.intp, copy=False), minlength=size)
+        return counts.reshape(-1, self._classes)
+
+
+def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
+    """For each group of the finer axis the group of the axis around it; None if it lies in more than one."""
+    pairs = sorted(set(zip(finer.groups, axis.groups, strict=True)))
+    return np.array([group for _, group in pairs]) if len(pairs) == finer.size else None
