@@ -119,7 +119,7 @@ def show_plan(
     show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], plan)
     console.print("age[7] stands for a table of the 7 codes of column age by class.", markup=False)
     if not all(release.receipt.verb.startswith("count") for release in releases):
-        console.print("Later questions follow from earlier answers: this is one of the ways it may go.")
+        console.print("Later questions follow from earlier answers, here from those of a table without rows.")
     _say_left(account, cost)
     _say_size(schema, seconds, width)
     console.print("Nothing was charged, and no row was opened.")

@@ -4,7 +4,7 @@ from fractions import Fraction
 from inspect import getdoc
 from typing import Any
 
-from ..display import amount, large, number
+from ..display import large, number
 from ..plans.run import total
 from ..synopsis import PUBLISHERS, Synopsis
 from ..synopsis.table import shown
@@ -93,8 +93,9 @@ def _steps(synopsis: Synopsis) -> str:
     for step, receipt in enumerate(synopsis.receipts_, 1):
         answers = [_answer(release) for release in synopsis.releases_ if release.receipt.number == receipt.number]
         share = f"{float(100 * receipt.epsilon / spent):.0f} %"
-        rows.append((step, f"{receipt.verb} {receipt.question}", amount(receipt.epsilon), share, "; ".join(answers)))
-    header = ["step", "asked", "epsilon", "of it all", "answer"]
+        asked, cost = f"{receipt.verb} {receipt.question}", number(float(receipt.epsilon))
+        rows.append((step, asked, cost, share, "; ".join(answers)))
+    header = ["step", "asked", "epsilon, about", "of it all", "answer"]
     return sections.section("How the budget was spent", sections.table("Step by step", header, rows))
 
 

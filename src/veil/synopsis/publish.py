@@ -10,12 +10,14 @@ from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.release import Release
 from ..kernel.source import Source
+from ..plans.privpfc import privpfc
+from ..plans.projected_histogram import projected_histogram
 from ..plans.run import rehearse, run
 from ..schema import Schema
 from .table import Synopsis
 
 Publisher = Callable[..., Release[Any]]
-PUBLISHERS: dict[str, Publisher] = {}
+PUBLISHERS: dict[str, Publisher] = {"privpfc": privpfc, "projected": projected_histogram}
 
 
 def publish(
@@ -34,16 +36,21 @@ def publish(
     `ledger` is a Ledger or the path of one; without it, the run has a budget of its own. `random_state` other than
     None makes the noise repeatable, and the synopsis is marked as not private.
     """
-    schema = schema if isinstance(schema, Schema) else Schema.read(schema)
-    kept = plain_settings(settings, epsilon)
-    plan = find_plan(method, **settings)
+    schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
+    plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
     release, *record = run(plan, rows, schema, Budget(epsilon), ledger=ledger, noise=random_state)
     return Synopsis(schema, release, *record, method=method, settings=kept)
 
 
 def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> tuple[Release[Any], ...]:
     """The answers that `publish` would ask for, with their noise; nothing is opened or charged."""
-    return rehearse(find_plan(method, **settings), schema, Budget(epsilon))
+    return rehearse(find_plan(method, **settings), _labelled(schema), Budget(epsilon))
+
+
+def _labelled(schema: Schema) -> Schema:
+    if schema.label is None:
+        raise BadInput("a table for classification needs a label: name the column to predict in the schema")
+    return schema
 
 
 def find_plan(method: str, **settings: Any) -> Callable[[Source, Budget], Release[Any]]:
