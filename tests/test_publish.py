@@ -51,11 +51,11 @@ def test_publishing_costs_its_budget_exactly(fair, method):
 @methods
 def test_synthetic_rows_of_a_published_table_teach_what_the_rows_do(fair, method):
     rows, schema = fair
-    synopsis = publish(rows, schema, epsilon=1, method=method)
+    synopsis = publish(rows, schema, epsilon=5, method=method, random_state=1)
     table = synopsis.to_frame(random_state=0, missing=False)
     features = list(synopsis.grid.columns)
     model = LogisticRegression(max_iter=2000).fit(table[features], table["affair"])
-    assert roc_auc_score(rows["affair"] == "yes", model.predict_proba(rows[features])[:, 1]) > 0.62
+    assert roc_auc_score(rows["affair"] == "yes", model.predict_proba(rows[features])[:, 1]) > 0.66
     assert synopsis.query(affair="yes").count == pytest.approx((rows["affair"] == "yes").sum(), rel=0.4)
 
 

@@ -23,7 +23,7 @@ from veil import (
     grid,
     open_source,
 )
-from veil.synopsis.cells import digits, sizes, sum_error, sums, variance
+from veil.synopsis.cells import digits, noise_alone, sizes, sum_error, sums, variance
 
 HUGE = 10**9  # an epsilon that leaves no noise
 
@@ -124,6 +124,15 @@ def test_a_thresholded_marginal_says_so(rows, schema):
     kept = np.sqrt(sums(synopsis.release_, [1])[1] * variance(1.0))
     assert np.array_equal(marginal.standard_errors, kept)
     assert "counts up to 7" in str(synopsis.query())
+
+
+def test_what_noise_alone_lifts_above_the_threshold_is_foretold(rows, schema):
+    cells = grid(schema, "town", "age", "income")
+    source = open_source(rows.head(0), schema, Ledger(10**4, schema.name), noise=2)
+    releases = [source.count_sparse(cells, Budget("1/3"), threshold=4) for _ in range(100)]
+    counts, sums_of = zip(*[(len(r.value.counts), r.value.counts.sum()) for r in releases], strict=True)
+    assert noise_alone(releases[0]) == pytest.approx((np.mean(counts), np.mean(sums_of)), rel=0.03)
+    assert noise_alone(wide_synopsis()[0].release_) == (0, 0)
 
 
 def test_a_box_counts_the_rows_in_it(synopsis):

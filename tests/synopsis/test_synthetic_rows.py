@@ -174,7 +174,7 @@ def test_a_million_rows_take_seconds():
 def test_synthetic_rows_train_a_classifier_that_knows_nothing_of_veil():
     rows, schema = datasets.load("fair")
     names = ["rate_marriage", "yrs_married", "religious"]
-    synopsis = made(rows, schema, lambda source, budget: source.count(grid(schema, *names), budget), epsilon=1)
+    synopsis = made(rows, schema, lambda source, budget: source.count(grid(schema, *names), budget), 1, noise=1)
     table = synopsis.to_frame(random_state=0, missing=False)
     model = LogisticRegression(max_iter=1000).fit(table[names], table["affair"])
     assert model.score(rows[names], rows["affair"]) > (rows["affair"] == "no").mean() + 0.01

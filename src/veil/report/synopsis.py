@@ -7,6 +7,7 @@ from typing import Any
 from ..display import large, number
 from ..plans.run import total
 from ..synopsis import PUBLISHERS, Synopsis
+from ..synopsis.cells import noise_alone
 from ..synopsis.table import shown
 from . import sections
 from .counts import CountsDisplay
@@ -16,7 +17,8 @@ from .words import escaped, listed, plural
 SUMMED = """<p>Each figure sums the released counts over all other columns, and so does their noise, as the bars
 show.</p>"""
 CUT = """<p>Each figure sums the released counts over all other columns. <strong>Noisy counts up to {threshold} were not
-released and count as 0</strong>, so there are more rows than the figures show, and nobody can say where.</p>"""
+released and count as 0</strong>, so rows are absent from the figures, and nobody can say where. If nearly all cells
+are empty, about {cells} of the counts are noise alone, with about {rows} rows.</p>"""
 
 
 def title(synopsis: Synopsis) -> str:
@@ -27,7 +29,6 @@ def title(synopsis: Synopsis) -> str:
 def parts(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> list[str]:
     """The sections, from what it is to what was released."""
     found = [CountsDisplay.from_synopsis(synopsis, column) for column in synopsis.grid.columns]
-    summed = SUMMED if synopsis.threshold is None else CUT.format(threshold=f"{synopsis.threshold:,}")
     return [
         _headline(synopsis, left, limit),
         _asked(synopsis),
@@ -35,7 +36,7 @@ def parts(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> 
         _steps(synopsis),
         sections.cost(synopsis, left, limit),
         _noise(synopsis),
-        sections.released(found, summed),
+        sections.released(found, _summed(synopsis)),
     ]
 
 
@@ -103,6 +104,14 @@ def _noise(synopsis: Synopsis) -> str:
     """What the noise does to counts that were released whatever they were; others all stand out, or are absent."""
     tables = noise_of([release for release in synopsis.releases_ if release.receipt.verb == "count"])
     return sections.section("What the noise does to the numbers", sections.counts_noise(tables)) if tables else ""
+
+
+def _summed(synopsis: Synopsis) -> str:
+    """How to read sums of counts, and what a threshold does to them."""
+    if synopsis.threshold is None:
+        return SUMMED
+    cells, rows = map(number, noise_alone(synopsis.release_))
+    return CUT.format(threshold=f"{synopsis.threshold:,}", cells=cells, rows=rows)
 
 
 def _answer(release: Any) -> str:

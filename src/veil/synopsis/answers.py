@@ -19,8 +19,9 @@ from .domain import Numbers, spans, spread
 class Marginal:
     """Noisy counts by some columns: `counts` and `standard_errors` have an axis for each, `names` the names on it.
 
-    A standard error is that of the noise alone. If `threshold` is not None, cells whose noisy count was not above it
-    were never released and count as 0: sums over them are too low, by an amount that no standard error tells.
+    A standard error is that of the noise in what was released. If `threshold` is not None, only noisy counts above it
+    were: all others count as 0, and some that are above it are noise alone. Sums may then be too low or too high, by
+    more than a standard error tells.
     """
 
     names: Mapping[str, tuple[str, ...]]

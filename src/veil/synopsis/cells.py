@@ -1,7 +1,7 @@
 """The cells of a release of counts: sums along its axes, weighted sums, and what the noise does to them."""
 
 from collections.abc import Sequence
-from math import exp, expm1, prod, sqrt
+from math import exp, expm1, log, log1p, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,19 @@ def weighted(release: Release[Any], weights: Sequence[Numbers]) -> tuple[float, 
 def variance(scale: float) -> float:
     """The variance of discrete Laplace noise: 2 a / (1 - a)^2 with a = exp(-1 / scale)."""
     return 2 * exp(-1 / scale) / expm1(-1 / scale) ** 2 if scale else 0.0
+
+
+def noise_alone(release: Release[Any]) -> tuple[float, float]:
+    """How many cells pass the threshold of a sparse release by noise alone if all are empty, and with how many rows.
+
+    P(noise > t) = a^(t + 1) / (1 + a), and beyond t it is t + 1 / (1 - a) on average.
+    """
+    scale, threshold = float(release.scale or 0), release.value.threshold
+    if not scale:
+        return 0.0, 0.0
+    a, cells = exp(-1 / scale), log(release.question.size * len(release.classes))
+    passed = exp(min(cells - (threshold + 1) / scale - log1p(a), 700))
+    return passed, passed * (threshold - 1 / expm1(-1 / scale))
 
 
 def sum_error(release: Release[Any], terms: npt.ArrayLike, confidence: float = 0.95) -> Numbers:
