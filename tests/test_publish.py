@@ -12,25 +12,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from shell import output, run
-from veil import BadInput, BudgetRefused, Ledger, Schema, Synopsis, datasets, load_synopsis, publish
+from veil import BadInput, BudgetRefused, Ledger, Schema, Synopsis, load_synopsis, publish
 from veil.synopsis import PUBLISHERS, rehearse_publish
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 methods = pytest.mark.parametrize("method", PUBLISHERS)
-
-
-@pytest.fixture(scope="module")
-def fair():
-    return datasets.load("fair")
-
-
-@pytest.fixture
-def files(tmp_path, fair, monkeypatch):
-    rows, schema = fair
-    rows.head(2000).to_csv(tmp_path / "fair.csv", index=False)
-    (tmp_path / "fair.toml").write_text(schema.to_toml())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def command(*more, out="synopsis.veil", epsilon=1):
@@ -99,7 +85,7 @@ def test_a_rehearsal_asks_what_the_plan_would_ask(fair, method):
 @methods
 def test_the_command_makes_what_the_library_makes(files, fair, method):
     said = command("--seed", 3, "--method", method, "--synthetic", "rows.parquet")
-    expected = publish(fair[0].head(2000), fair[1], epsilon=1, method=method, random_state=3)
+    expected = publish(fair[0].head(500), fair[1], epsilon=1, method=method, random_state=3)
     found = load_synopsis("synopsis.veil")
     assert found.columns == expected.columns and found.query(affair="yes") == expected.query(affair="yes")
     assert "the table is NOT private" in said and f"The table holds {', '.join(found.columns)}." in said
