@@ -35,7 +35,9 @@ __all__ = [
     "Numeric",
     "OpenDPNoise",
     "Predicted",
+    "PrivPfCClassifier",
     "PrivateClassifier",
+    "ProjectedHistogramClassifier",
     "Receipt",
     "Release",
     "Rows",
@@ -53,11 +55,18 @@ __all__ = [
     "load_model",
     "open_source",
 ]
+MODELS = (
+    "NaiveBayesClassifier",
+    "PrivPfCClassifier",
+    "PrivateClassifier",
+    "ProjectedHistogramClassifier",
+    "load_model",
+)
 
 
 def __getattr__(name: str) -> Any:
     """The models, loaded when they are first used: scikit-learn takes two seconds that other uses need not wait."""
-    if name in ("NaiveBayesClassifier", "PrivateClassifier", "load_model"):
+    if name in MODELS:
         from . import models
 
         return getattr(models, name)

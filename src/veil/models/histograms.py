@@ -65,8 +65,8 @@ class ProjectedHistogramClassifier(PrivateClassifier):
     """Classify by a histogram over a few columns, those that tell the classes apart, with small counts left out.
 
     `learner` is a scikit-learn classifier to be trained on the weighted cells; without one it is a logistic
-    regression. `columns`, `bins` and `share`, that of the budget for counts, follow from public numbers if they are not
-    given. `score` is "discernibility" or "majority", `threshold` is "domain" or "paper".
+    regression. `columns`, `bins`, `share` (that of the budget for counts) and `criterion` ("majority" or
+    "discernibility") follow from public numbers by the `rules`, "veil" or "paper", if they are not given.
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")
@@ -85,25 +85,25 @@ class ProjectedHistogramClassifier(PrivateClassifier):
         ledger: Any = None,
         random_state: Any = None,
         learner: Any = None,
+        rules: str = "veil",
         columns: int | None = None,
         bins: int | None = None,
         share: float | None = None,
-        score: str = "discernibility",
-        threshold: str = "domain",
+        criterion: str | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.schema = schema
         self.ledger = ledger
         self.random_state = random_state
         self.learner = learner
+        self.rules = rules
         self.columns = columns
         self.bins = bins
         self.share = share
-        self.score = score
-        self.threshold = threshold
+        self.criterion = criterion
 
     def _plan(self, source: Source, budget: Budget) -> Scorer:
-        settings = {name: getattr(self, name) for name in ("columns", "bins", "share", "score", "threshold")}
+        settings = {name: getattr(self, name) for name in ("rules", "columns", "bins", "share", "criterion")}
         learner = _usable(self.learner, self._largest(source) if self.learner is not None else 0)
         release = projected_histogram(source, budget, **settings)
         if learner is None:
