@@ -16,7 +16,7 @@ RULES = ("veil", "paper")
 CRITERIA = {"majority": Majority, "discernibility": Discernibility}
 SHARE = 0.7
 CELLS_PER_ROW = 0.2  # cells for each row that stands out of the noise; more of them are a handicap
-HANDICAP = 0.1  # of the rows, for each doubling of the cells beyond that
+HANDICAP = 0.25  # of the rows, for each doubling of the cells beyond that
 SPURIOUS = 0.01  # empty cells that pass the threshold, for each row
 
 
@@ -55,8 +55,9 @@ def projected_histogram(
     if share is None:
         share = SHARE if rules == "veil" else share_to_count(rows, len(features), k, classes, bins_for(rows, k))
     to_count, to_choose = rest.split(round(share, 3), round(1 - share, 3))
-    signal = rows * float(to_count.epsilon) / source.schema.rows_per_person
-    axes = [cut_into(column, bins or _bins(rules, rows, signal, k)) for column in features]
+    signal = rows * min(float(to_count.epsilon) / source.schema.rows_per_person, 1.0)
+    bins = bins or (_bins(signal, k) if rules == "veil" else bins_for(rows, k))
+    axes = [cut_into(column, bins) for column in features]
 
     if k == len(features):  # nothing to choose
         return _count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, rules)
@@ -87,10 +88,9 @@ def cut_into(column: Categorical | Numeric, bins: int) -> Grid:
     return runs(column, bins) if isinstance(column, Numeric) else axis(column)
 
 
-def _bins(rules: str, rows: float, signal: float, columns: int) -> int:
-    if rules == "paper":
-        return bins_for(rows, columns)
-    return max(2, round((CELLS_PER_ROW * min(signal, rows)) ** (1 / columns)))
+def _bins(signal: float, columns: int) -> int:
+    """Bins of columns whose grid has as many cells as are affordable."""
+    return max(2, round((CELLS_PER_ROW * signal) ** (1 / columns)))
 
 
 def _count(source: Source, grid: Grid, budget: Budget, rows: float, rules: str) -> Release[SparseCounts]:
