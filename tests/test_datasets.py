@@ -1,12 +1,13 @@
-"""The embedded data sets: real rows, and hand-written schemas that fit them."""
+"""The embedded data sets: real rows, and hand-written schemas that fit them; and schemas of public tables."""
 
 import sys
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from veil import BadInput, Categorical, Schema
-from veil.datasets import NAMES, load
+from veil import BadInput, Categorical, Numeric, Schema
+from veil.datasets import NAMES, PUBLIC, load, public_schema
 from veil.owner import fit_of
 
 SHAPES = {"fair": (6366, 9), "iris": (150, 5), "wine": (178, 14), "breast_cancer": (569, 31), "digits": (1797, 65)}
@@ -60,3 +61,30 @@ def test_a_missing_package_is_named_with_what_to_install(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(BadInput, match=r"pip install 'veil\[demo\]'"):
         load(name)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_schema_loads_and_survives_toml(name: str) -> None:
+    schema = public_schema(name)
+    assert schema.source and schema.rows is None and len(schema.classes) == 2
+    assert Schema.loads(schema.to_toml()) == schema
+
+
+def inside(groups: Any) -> list[str]:
+    """All values in a taxonomy."""
+    return list(groups) if isinstance(groups, tuple) else [name for part in groups.values() for name in inside(part)]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_taxonomies_of_public_tables_cover_their_values_and_nest(name: str) -> None:
+    """More than three codes are grouped, all of them; each level splits the groups of the one above."""
+    for column in public_schema(name).features:
+        assert isinstance(column, Numeric) or column.size <= 3 or sorted(inside(column.groups)) == sorted(column.values)
+        assert max(column.levels[1]) < 4
+        for coarse, fine in zip(column.levels[:-1], column.levels[1:], strict=True):
+            assert len(set(zip(coarse, fine, strict=True))) == max(fine) + 1 > max(coarse) + 1
+
+
+def test_an_unknown_public_table_is_refused_with_the_choices() -> None:
+    with pytest.raises(BadInput, match="there is no public schema 'titanic': choose one of adult, bank_additional"):
+        public_schema("titanic")

@@ -10,6 +10,8 @@ import pytest
 
 from veil import Schema, Text
 from veil.compare import compare
+from veil.compare.data import load
+from veil.datasets import PUBLIC, public_schema
 from veil.files import column_types, read_rows
 from veil.owner import fit_of
 
@@ -46,6 +48,26 @@ def test_every_value_is_declared(data_folder: Path, name: str) -> None:
     table, schema = read(data_folder, name)
     assert len(table) == {**ROWS, **TEXTS, **POINTS}[name]
     assert [fit for fit in fit_of(table, schema) if fit.clipped or fit.missing] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_our_schema_of_a_public_table_declares_what_the_one_beside_the_rows_does(data_folder: Path, name: str) -> None:
+    table, given = read(data_folder, name)
+    schema = public_schema(name)
+    assert (schema.label, schema.classes) == (given.label, given.classes)
+    assert [column.name for column in schema.column] == [column.name for column in given.column]
+    for ours, theirs in zip(schema.features, given.features, strict=True):
+        values, bounds = getattr(theirs, "values", ()), getattr(theirs, "bounds", None)
+        assert set(values) <= set(getattr(ours, "values", ())) and getattr(ours, "bounds", None) == bounds
+    assert [fit for fit in fit_of(table, schema) if fit.clipped or fit.missing] == []
+
+
+def test_comparisons_by_name_use_our_schema_and_by_path_the_one_beside_the_rows(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VEIL_DATA", str(data_folder))
+    assert load("adult").schema == public_schema("adult")
+    assert load(str(data_folder / "adult.csv.gz")).schema == Schema.read(data_folder / "adult.schema.toml")
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -36,7 +36,9 @@ __all__ = [
     "Numeric",
     "OpenDPNoise",
     "Predicted",
+    "PrivPfCClassifier",
     "PrivateClassifier",
+    "ProjectedHistogramClassifier",
     "Receipt",
     "Release",
     "Rows",
@@ -57,12 +59,14 @@ __all__ = [
     "open_source",
     "publish",
 ]
-
-
-LATER = {
-    **dict.fromkeys(("NaiveBayesClassifier", "PrivateClassifier", "load_model"), "models"),
-    **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
-}
+MODELS = (
+    "NaiveBayesClassifier",
+    "PrivPfCClassifier",
+    "PrivateClassifier",
+    "ProjectedHistogramClassifier",
+    "load_model",
+)
+LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,7 @@
-"""Real tables for demos, docs and tests, found in installed packages, with hand-written public schemas."""
+"""Real tables for demos, docs and tests, found in installed packages, with hand-written public schemas.
+
+The folder `public` holds schemas alone, of well-known tables that everybody can fetch.
+"""
 
 from importlib import resources
 from typing import Any
@@ -7,6 +10,7 @@ from ..errors import BadInput
 from ..schema import Schema
 
 NAMES = ("fair", "iris", "wine", "breast_cancer", "digits")
+PUBLIC = {name: name for name in ("adult", "bank_additional", "acs_national2019")} | {"adult_full": "adult"}
 
 
 def load(name: str) -> tuple[Any, Schema]:
@@ -17,8 +21,18 @@ def load(name: str) -> tuple[Any, Schema]:
     """
     if name not in NAMES:
         raise BadInput(f"there is no data set {name!r}: choose one of {', '.join(NAMES)}")
-    schema = Schema.loads((resources.files(__package__) / f"{name}.toml").read_text(encoding="utf-8"))
-    return _fair() if name == "fair" else _from_sklearn(name), schema
+    return _fair() if name == "fair" else _from_sklearn(name), _schema(f"{name}.toml")
+
+
+def public_schema(name: str) -> Schema:
+    """The schema, with taxonomies, of a well-known public table whose rows are not shipped."""
+    if name not in PUBLIC:
+        raise BadInput(f"there is no public schema {name!r}: choose one of {', '.join(PUBLIC)}")
+    return _schema(f"public/{PUBLIC[name]}.toml")
+
+
+def _schema(path: str) -> Schema:
+    return Schema.loads((resources.files(__package__) / path).read_text(encoding="utf-8"))
 
 
 def _fair() -> Any:

@@ -5,11 +5,20 @@ import os
 from ..errors import BadInput
 from .base import PrivateClassifier
 from .files import read_model
+from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
 from .naive_bayes import NaiveBayesClassifier
 
-METHODS: dict[str, type[PrivateClassifier]] = {"naive-bayes": NaiveBayesClassifier}
+CLASSIFIERS = (NaiveBayesClassifier, PrivPfCClassifier, ProjectedHistogramClassifier)
+METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
 
-__all__ = ["METHODS", "NaiveBayesClassifier", "PrivateClassifier", "load_model"]
+__all__ = [
+    "METHODS",
+    "NaiveBayesClassifier",
+    "PrivPfCClassifier",
+    "PrivateClassifier",
+    "ProjectedHistogramClassifier",
+    "load_model",
+]
 
 
 def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:

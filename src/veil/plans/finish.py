@@ -117,6 +117,26 @@ def reliability(logs: Sequence[Numbers], errors: Sequence[Numbers], prior: Numbe
     return measured / (measured + noise) if noise > 0 else 1.0
 
 
+def cell_logs(counts: Counts, shape: Sequence[int], scale: float, prior: Numbers) -> Numbers:
+    """Logarithms of the class shares in the cells of a grid, cells x classes: each drawn to what its column values say
+    one by one, as far as its count lies within the noise.
+
+    The one-way table of an axis adds up the cells; its logarithms, the class shares of the table with pseudo-rows in
+    proportion to its noise, add up over the axes to a fit of every cell. A cell gets pseudo-rows shared out as in it.
+    """
+    pseudo, table = PSEUDO_ROWS * scale * len(prior), counts.reshape(*shape, len(prior))
+    fit = np.broadcast_to(np.log(prior), table.shape)
+    for place, size in enumerate(shape):
+        others = tuple(axis for axis in range(len(shape)) if axis != place)
+        one_way = np.maximum(table.sum(axis=others), 0) + pseudo * np.sqrt(len(counts) / size) * prior
+        ratios = np.log(one_way / one_way.sum(axis=0))
+        ratios -= ratios.mean(axis=1, keepdims=True)
+        fit = fit + ratios.reshape(*(size if axis == place else 1 for axis in range(len(shape))), -1)
+    shares = np.exp(fit - fit.max(axis=-1, keepdims=True)).reshape(counts.shape)
+    rows = np.maximum(counts, 0) + pseudo * shares / shares.sum(axis=1, keepdims=True)
+    return np.asarray(np.log(np.maximum(rows / rows.sum(axis=1, keepdims=True), LEAST_SHARE)))
+
+
 def probabilities(scores: npt.NDArray[np.int64]) -> Numbers:
     """The probability of each class, from a scorer's logarithms in units of 1 / UNIT."""
     logs = (scores - scores.max(axis=1, keepdims=True)) / UNIT

@@ -31,7 +31,7 @@ def privpfc(source: Source, budget: Budget, *, pool: int = POOL, most_cells: int
 
     size = source.count(WHOLE, to_size)
     totals = np.maximum(size.value[0], size.scale)
-    signal = float(totals.sum() * to_count.epsilon / source.schema.rows_per_person)
+    signal = float(size.value.sum() * to_count.epsilon / source.schema.rows_per_person)
     if signal < 1:
         return source.count(WHOLE, Budget(to_choose.epsilon + to_count.epsilon))
 

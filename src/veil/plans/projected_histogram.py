@@ -12,9 +12,11 @@ from ..kernel.source import Source
 from ..questions import WHOLE, Grid, axis, runs
 from .projection import THRESHOLD, bins_for, columns_for, share_to_count
 
-SCORES = {"discernibility": Discernibility, "majority": Majority}
-CELLS_PER_ROW = 0.4  # cells for each row that stands out of the noise; more of them are a handicap
-HANDICAP = 0.1  # of the rows, for each doubling of the cells beyond that
+RULES = ("veil", "paper")
+CRITERIA = {"majority": Majority, "discernibility": Discernibility}
+SHARE = 0.7
+CELLS_PER_ROW = 0.2  # cells for each row that stands out of the noise; more of them are a handicap
+HANDICAP = 0.25  # of the rows, for each doubling of the cells beyond that
 SPURIOUS = 0.01  # empty cells that pass the threshold, for each row
 
 
@@ -22,42 +24,52 @@ def projected_histogram(
     source: Source,
     budget: Budget,
     *,
+    rules: str = "veil",
     columns: int | None = None,
     bins: int | None = None,
     share: float | None = None,
-    score: str = "discernibility",
-    threshold: str = "domain",
+    criterion: str | None = None,
 ) -> Release[SparseCounts]:
     """Choose a few columns privately, then publish the class counts over them that stand out of the noise.
 
     Budget: 3 % for the class totals, which size everything else; of the rest, `share` for the counts and what is left
-    for choosing `columns` columns, one after the other. All three follow from public numbers if they are not given.
+    for choosing `columns` columns, one after the other, by an equal part each.
 
-    Numeric columns are cut into `bins` runs. The threshold lets through as many empty cells as a hundredth of the rows
-    ("domain"), or is half of log(rows) noise scales ("paper"). Returns the counts above it.
+    What is not given follows from public numbers, by these `rules` ("paper": the paper's, with its errata mended):
+
+                    veil                                            paper
+        columns     enough to tell 90 % of the pairs apart, if independent (both)
+        bins        cells that the rows can fill                    bandwidth of Lei
+        share       0.7                                             noise may cost 5 % of the pairs
+        criterion   "majority", rows of their cell's largest class  "discernibility", pairs told apart
+        threshold   lets through 0.01 empty cells a row             log(rows) / 2 noise scales
+
+    Returns the counts above the threshold.
     """
-    features = source.schema.features
-    _check(features, columns, score, threshold)
+    features, classes = source.schema.features, len(source.schema.classes)
+    check_settings(features, rules, columns, bins, share, criterion)
     to_size, rest = budget.split(3, 97)
 
     rows = max(float(source.count(WHOLE, to_size).value.sum()), 1.0)
-    k = min(columns or columns_for(len(features), rows), len(features))
-    cut = bins or bins_for(rows, k)
-    axes = [cut_into(column, cut) for column in features]
-    if k == len(features):
-        return _count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, threshold)
+    k = columns or columns_for(len(features), rows)
+    if share is None:
+        share = SHARE if rules == "veil" else share_to_count(rows, len(features), k, classes, bins_for(rows, k))
+    to_count, to_choose = rest.split(round(share, 3), round(1 - share, 3))
+    signal = rows * min(float(to_count.epsilon) / source.schema.rows_per_person, 1.0)
+    bins = bins or (_bins(signal, k) if rules == "veil" else bins_for(rows, k))
+    axes = [cut_into(column, bins) for column in features]
 
-    share = share or share_to_count(rows, len(features), k, len(source.schema.classes), cut)
-    to_count, to_choose = rest.split(share, 1 - share)
-    grid = private_kd(source, to_choose, axes, k, score, rows, CELLS_PER_ROW * rows * float(to_count.epsilon))
-    return _count(source, grid, to_count, rows, threshold)
+    if k == len(features):  # nothing to choose
+        return _count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, rules)
+    criterion = criterion or ("majority" if rules == "veil" else "discernibility")
+    grid = private_kd(source, to_choose, axes, k, criterion, rows, CELLS_PER_ROW * signal)
+    return _count(source, grid, to_count, rows, rules)
 
 
 def private_kd(
-    source: Source, budget: Budget, axes: list[Grid], columns: int, score: str, rows: float, affordable: float
+    source: Source, budget: Budget, axes: list[Grid], columns: int, criterion: str, rows: float, affordable: float
 ) -> Grid:
-    """A grid of this many columns, one chosen after the other for the pairs of rows of different classes that it tells
-    apart.
+    """A grid of this many columns, one chosen after the other for what it adds to those before it.
 
     Budget: an equal part for each. A column like an identifier tells all rows apart and leaves every cell to the noise:
     cells beyond those affordable are a handicap, by public numbers alone.
@@ -67,7 +79,7 @@ def private_kd(
         candidates = [grid & one for one in axes if one.columns[0] not in grid.columns]
         beyond = [max(log2(candidate.size / max(affordable, 1.0)), 0.0) for candidate in candidates]
         handicaps = [min(round(HANDICAP * rows * doublings), 2**30) for doublings in beyond]
-        grid = source.choose(candidates, SCORES[score](), part, handicaps=handicaps).value
+        grid = source.choose(candidates, CRITERIA[criterion](), part, handicaps=handicaps).value
     return grid
 
 
@@ -76,18 +88,27 @@ def cut_into(column: Categorical | Numeric, bins: int) -> Grid:
     return runs(column, bins) if isinstance(column, Numeric) else axis(column)
 
 
-def _count(source: Source, grid: Grid, budget: Budget, rows: float, threshold: str) -> Release[SparseCounts]:
-    if threshold == "domain":
+def _bins(signal: float, columns: int) -> int:
+    """Bins of columns whose grid has as many cells as are affordable."""
+    return max(2, round((CELLS_PER_ROW * signal) ** (1 / columns)))
+
+
+def _count(source: Source, grid: Grid, budget: Budget, rows: float, rules: str) -> Release[SparseCounts]:
+    if rules == "veil":
         return source.count_sparse(grid, budget, spurious=max(SPURIOUS * rows, 1.0))
     scale = source.schema.rows_per_person / float(budget.epsilon)
     return source.count_sparse(grid, budget, threshold=ceil(THRESHOLD * log(max(rows, 3.0)) * scale))
 
 
-def _check(features: Any, columns: Any, score: str, threshold: str) -> None:
+def check_settings(features: Any, rules: Any, columns: Any, bins: Any, share: Any, criterion: Any) -> None:
     """Complain before anything is charged."""
     if not features:
         raise BadInput("there is no column besides the label to publish")
-    if columns is not None and not 1 <= columns <= len(features):
+    if rules not in RULES or criterion not in (None, *CRITERIA):
+        raise BadInput(f"rules must be one of {', '.join(RULES)}, criterion one of {', '.join(CRITERIA)}")
+    if columns is not None and columns not in range(1, len(features) + 1):
         raise BadInput(f"columns must be a whole number from 1 to {len(features)}, the columns besides the label")
-    if score not in SCORES or threshold not in ("domain", "paper"):
-        raise BadInput(f"the score must be one of {', '.join(SCORES)}, the threshold 'domain' or 'paper'")
+    if bins is not None and bins not in range(1, 2**16):
+        raise BadInput("bins must be a whole number from 1 to 65535")
+    if share is not None and not 0.01 <= share <= 0.99:
+        raise BadInput("share, that of the budget for the counts, must lie between 0.01 and 0.99")

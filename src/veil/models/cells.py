@@ -1,0 +1,119 @@
+"""From the released counts of a grid to a classifier: any scikit-learn estimator, trained on the weighted cells."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from ..columns import Numeric
+from ..errors import BadInput
+from ..kernel.release import Release, SparseCounts
+from ..plans.finish import LEAST_SHARE
+from ..questions import Axis, CellScores, Grid, Linear, Scorer
+from ..schema import Schema
+
+MOST_CELLS = 1_000_000  # of a grid on which an estimator is tried once for each cell
+RIDGE = 1e-2  # noisy cells can often be separated; without a penalty the weights would grow without end
+Numbers = npt.NDArray[np.float64]
+
+
+def check_learner(learner: Any, largest: int) -> None:
+    """Refuse an estimator that cannot be trained on weighted cells, or a grid too large for it; before any charge."""
+    if learner is None:
+        return
+    if not (hasattr(learner, "fit") and hasattr(learner, "get_params") and has_fit_parameter(learner, "sample_weight")):
+        raise BadInput("learner must be a scikit-learn classifier whose fit takes sample_weight")
+    if largest > MOST_CELLS:
+        raise BadInput(
+            f"the grid may have {largest:,} cells, more than the {MOST_CELLS:,} that a learner can be tried on: "
+            "use fewer columns or bins, or no learner"
+        )
+
+
+def weighted_cells(release: Release[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Numbers]:
+    """The cell, the class and the weight of every count above zero."""
+    counts = release.value
+    if isinstance(counts, SparseCounts):
+        return *counts.cells(), counts.counts.astype(np.float64)
+    cells, labels = np.nonzero(counts > 0)
+    return cells, labels, counts[cells, labels].astype(np.float64)
+
+
+def learn_cells(learner: Any, release: Release[Any], schema: Schema, prior: Numbers) -> Scorer:
+    """What an estimator says of every cell, as logarithms of the class shares."""
+    grid, (cells, labels, weights) = release.question, weighted_cells(release)
+    shares = np.tile(prior, (grid.size, 1))
+    if len(set(labels)) > 1:
+        fitted = clone(learner).fit(features(grid, schema, cells), labels, sample_weight=weights)
+        answers = _answers(fitted, features(grid, schema, np.arange(grid.size)))
+        shares = np.zeros((grid.size, len(schema.classes)))
+        shares[:, fitted.classes_] = answers
+    return CellScores(grid, np.log(np.maximum(shares, LEAST_SHARE)))
+
+
+def _answers(fitted: Any, rows: Numbers) -> Numbers:
+    """The probabilities of the classes; of an estimator without any, one for the class that it predicts."""
+    if hasattr(fitted, "predict_proba"):
+        return np.asarray(fitted.predict_proba(rows))
+    return (fitted.predict(rows)[:, None] == fitted.classes_).astype(np.float64)
+
+
+def logistic_cells(release: Release[Any], schema: Schema, prior: Numbers) -> Scorer:
+    """A logistic regression trained on the cells, as weights for the values of every column."""
+    from sklearn.linear_model import LogisticRegression
+
+    grid, (cells, labels, weights) = release.question, weighted_cells(release)
+    constant = np.log(prior)
+    tables = {axis.column: np.zeros((len(axis.groups), len(prior))) for axis in grid.axes}
+    if len(set(labels)) > 1:
+        fitted = LogisticRegression(C=1 / RIDGE, max_iter=1000)
+        fitted.fit(features(grid, schema, cells), labels, sample_weight=weights / weights.mean())
+        weights_of, start = _by_class(fitted, len(prior))
+        constant, place = start, 0
+        for axis in grid.axes:
+            inside = axis_features(axis, schema)
+            scores = inside @ weights_of[place : place + inside.shape[1]]
+            tables[axis.column], place = scores[np.asarray(axis.groups)], place + inside.shape[1]
+    return Linear(tables, constant)
+
+
+def _by_class(fitted: Any, classes: int) -> tuple[Numbers, Numbers]:
+    """Weights, features x classes, and constants; a class that no cell has is out of the question."""
+    weights, start = fitted.coef_, fitted.intercept_
+    if len(fitted.classes_) == 2:
+        weights, start = np.vstack([-weights, weights]) / 2, np.array([-start[0], start[0]]) / 2
+    table, constant = np.zeros((weights.shape[1], classes)), np.full(classes, np.log(LEAST_SHARE))
+    table[:, fitted.classes_], constant[fitted.classes_] = weights.T, start
+    return table, constant
+
+
+def features(grid: Grid, schema: Schema, cells: npt.NDArray[Any]) -> Numbers:
+    """The columns of every cell as an estimator takes them."""
+    parts: list[Numbers] = []
+    for axis in reversed(grid.axes):
+        cells, groups = cells // axis.size, cells % axis.size
+        parts.append(axis_features(axis, schema)[groups.astype(np.int64)])
+    return np.hstack(parts[::-1])
+
+
+def axis_features(axis: Axis, schema: Schema) -> Numbers:
+    """For each group of an axis: where a run of bins lies among all bins, from 0 to 1; or a one in a column of its own.
+
+    Equal bins lie where their midpoints lie between the bounds.
+    """
+    column = schema.get(axis.column)
+    if not isinstance(column, Numeric):
+        return np.eye(axis.size)
+    bins = len(column.cuts) - 1
+    middles = [_middle([code for code, g in enumerate(axis.groups) if g == group], bins) for group in range(axis.size)]
+    apart = [float(middle is None) for middle in middles]  # missing values
+    place = [0.5 if middle is None else middle for middle in middles]
+    return np.array([place, apart] if any(apart) else [place]).T
+
+
+def _middle(codes: Sequence[int], bins: int) -> float | None:
+    inside = [code for code in codes if code < bins]
+    return (sum(inside) / len(inside) + 0.5) / bins if inside else None

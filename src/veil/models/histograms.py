@@ -1,0 +1,129 @@
+"""Classifiers that learn from one published grid: PrivPfC and projected histograms."""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.source import Source
+from ..plans.finish import cell_logs, class_prior
+from ..plans.privpfc import MOST_CELLS, POOL, privpfc
+from ..plans.projected_histogram import cut_into, projected_histogram
+from ..questions import CellScores, Scorer
+from .base import PrivateClassifier
+from .cells import check_learner, learn_cells, logistic_cells
+
+
+class PrivPfCClassifier(PrivateClassifier):
+    """Classify by a grid over few columns, chosen privately for what a classifier can learn from its noisy counts.
+
+    `learner` is a scikit-learn classifier to be trained on the weighted cells; without one every cell has the class
+    shares of its counts, drawn to those of its column values as far as the noise blurs them. The grid is one of `pool`
+    candidates of at most `most_cells` cells.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = PrivPfCClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> model.predict_proba(rows).shape
+    (150, 3)
+    """
+
+    method = "privpfc"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        learner: Any = None,
+        pool: int = POOL,
+        most_cells: int = MOST_CELLS,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.learner = learner
+        self.pool = pool
+        self.most_cells = most_cells
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        learner = _usable(self.learner, self.most_cells)
+        release = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells)
+        prior = _prior(source)
+        if learner is not None:
+            return learn_cells(learner, release, source.schema, prior)
+        shape = [axis.size for axis in release.question.axes]
+        return CellScores(release.question, cell_logs(release.value, shape, release.scale or 1e-9, prior))
+
+
+class ProjectedHistogramClassifier(PrivateClassifier):
+    """Classify by a histogram over a few columns, those that tell the classes apart, with small counts left out.
+
+    `learner` is a scikit-learn classifier to be trained on the weighted cells; without one it is a logistic
+    regression. `columns`, `bins`, `share` (that of the budget for counts) and `criterion` ("majority" or
+    "discernibility") follow from public numbers by the `rules`, "veil" or "paper", if they are not given.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = ProjectedHistogramClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> model.predict_proba(rows).shape
+    (150, 3)
+    """
+
+    method = "projected"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        learner: Any = None,
+        rules: str = "veil",
+        columns: int | None = None,
+        bins: int | None = None,
+        share: float | None = None,
+        criterion: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.learner = learner
+        self.rules = rules
+        self.columns = columns
+        self.bins = bins
+        self.share = share
+        self.criterion = criterion
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        settings = {name: getattr(self, name) for name in ("rules", "columns", "bins", "share", "criterion")}
+        learner = _usable(self.learner, self._largest(source) if self.learner is not None else 0)
+        release = projected_histogram(source, budget, **settings)
+        if learner is None:
+            return logistic_cells(release, source.schema, _prior(source))
+        return learn_cells(learner, release, source.schema, _prior(source))
+
+    def _largest(self, source: Source) -> int:
+        """The cells of the largest grid that could be chosen."""
+        sizes = sorted(cut_into(column, self.bins or 16).size for column in source.schema.features)
+        return prod(sizes[-(self.columns or 4) :])
+
+
+def _prior(source: Source) -> Any:
+    """The class shares, from the class totals that every plan asks first."""
+    totals = source.record.releases[0]
+    return class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.scale or 0.0, 1e-9))
+
+
+def _usable(learner: Any, largest: int) -> Any:
+    if isinstance(learner, str):
+        raise BadInput("this model was read from a file: give it its learner again before another fit")
+    check_learner(learner, largest)
+    return learner

@@ -1,0 +1,63 @@
+"""The pool of candidate grids: all that is small, nothing that is too large, no column favoured by its name."""
+
+import numpy as np
+import pytest
+
+from veil import Categorical, Numeric, Schema, datasets
+from veil.plans.grids import grids
+
+
+def wide(columns, values=3):
+    names = [f"c{i:02}" for i in range(columns)]
+    return Schema(
+        name="w",
+        label="y",
+        column=[
+            *(Categorical(name=name, values=tuple(map(str, range(values))), missing="0") for name in names),
+            Categorical(name="y", values=("no", "yes")),
+        ],
+    )
+
+
+def test_every_level_of_every_single_column_is_a_candidate_whatever_its_size():
+    _, schema = datasets.load("fair")
+    singles = {grid.axes[0] for grid in grids(schema, 2, 1000) if len(grid.axes) == 1}
+    assert len(singles) == sum(len(column.levels) - 1 for column in schema.features)
+
+
+def test_grids_of_more_columns_keep_the_limit_and_come_once():
+    _, schema = datasets.load("fair")
+    found = grids(schema, 200, 5000)
+    assert all(grid.size <= 200 for grid in found if len(grid.axes) > 1)
+    assert len({grid.axes for grid in found}) == len(found) > 400
+    assert {len(grid.axes) for grid in found} >= {1, 2, 3, 4}
+
+
+def test_the_pool_is_as_large_as_wanted_and_the_same_for_everyone():
+    schema = wide(20)
+    assert len(grids(schema, 1000, 700)) == 700
+    assert grids(schema, 1000, 300) == grids(schema, 1000, 300)
+
+
+def test_no_column_is_left_to_chance_by_its_name():
+    """The published enumeration takes columns in the order of their names until the pool is full."""
+    used = np.zeros(20)
+    for grid in grids(wide(20), 1000, 2000):
+        for axis in grid.axes:
+            used[int(axis.column[1:])] += 1
+    assert used.min() > 0.8 * used.max()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_narrow_tables_have_a_pool_too(columns):
+    assert max(len(grid.axes) for grid in grids(wide(columns), 100, 50)) == columns
+
+
+def test_a_column_of_one_value_and_one_of_thousands_do_no_harm():
+    many = Categorical(name="many", values=tuple(map(str, range(5000))))
+    one = Categorical(name="one", values=("only",), missing="only")
+    number = Numeric(name="x", bounds=(0, 1))
+    schema = Schema(name="w", label="y", column=[many, one, number, Categorical(name="y", values=("a", "b"))])
+    found = grids(schema, 100, 500)
+    assert {"many", "x"} <= {name for grid in found for name in grid.columns}
+    assert not any("many" in grid.columns for grid in found if len(grid.axes) > 1)

@@ -1,0 +1,167 @@
+"""PrivPfC and projected histograms: the textbook answer without noise, exactly as dear as asked, sane on any table."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from veil import WHOLE, BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
+from veil.kernel.release import SparseCounts
+from veil.plans.grids import grids
+from veil.plans.privpfc import class_weights, privpfc
+from veil.plans.projected_histogram import cut_into, projected_histogram
+from veil.plans.projection import columns_for, undiscerned
+
+PLANS = [privpfc, projected_histogram]
+HUGE = 10**6
+
+
+def ask(plan, rows, schema, epsilon=1, limit=None, seed=0, **settings):
+    """A release, and the source that gave it."""
+    source = open_source(rows, schema, Ledger(limit or epsilon, schema.name), noise=seed)
+    return plan(source, Budget(epsilon), **settings), source
+
+
+def table(size=300, seed=0):
+    """A label that two of four columns decide, and a column like an identifier."""
+    draw = np.random.default_rng(seed)
+    a, b = draw.integers(0, 2, (2, size))
+    columns = {"a": a, "b": b, "x": draw.random(size), "n": draw.integers(0, 3, size), "id": np.arange(size)}
+    schema = Schema(
+        name="made",
+        label="y",
+        column=[
+            Categorical(name="a", values=(0, 1), missing=0),
+            Categorical(name="b", values=(0, 1), missing=0),
+            Numeric(name="x", bounds=(0, 1)),
+            Categorical(name="n", values=(0, 1, 2), missing=0),
+            Categorical(name="id", values=tuple(range(size)), missing=0),
+            Categorical(name="y", values=("no", "yes")),
+        ],
+    )
+    return {**columns, "y": np.where(a | b, "yes", "no")}, schema
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("epsilon", ["1/3", "0.7", 2])
+def test_they_spend_exactly_their_budget(plan, epsilon):
+    rows, schema = datasets.load("iris")
+    ledger = Ledger(10, schema.name)
+    plan(open_source(rows, schema, ledger, noise=1), Budget(epsilon))
+    assert 10 - ledger.left == Fraction(epsilon)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_they_are_refused_when_the_ledger_is_short(plan):
+    rows, schema = datasets.load("iris")
+    with pytest.raises(BudgetRefused):
+        ask(plan, rows, schema, epsilon=1, limit="0.99")
+
+
+def test_privpfc_without_noise_publishes_the_grid_that_gets_most_rows_right():
+    rows, schema = table()
+    release, source = ask(privpfc, rows, schema, HUGE)
+    candidates = grids(schema, 2000, 20_000)
+    best = max(source._table.tabulate(grid).max(axis=1).sum() for grid in candidates)
+    exact = source._table.tabulate(release.question)
+    assert (release.value == exact).all() and exact.max(axis=1).sum() == best == 300
+
+
+def test_a_projected_histogram_without_noise_is_the_greedy_histogram():
+    """The greedy choice of the paper, by counting pairs; then every count as it is."""
+    rows, schema = table()
+    release, source = ask(projected_histogram, rows, schema, HUGE, criterion="discernibility", columns=2, bins=4)
+    codes = schema.encode(rows)
+    best, blocks = [], np.zeros(300, int)
+    for _ in range(2):
+        left = {
+            c.name: undiscerned(blocks * 1000 + cut_into(c, 4).cells(codes), codes["y"])
+            for c in schema.features
+            if c.name not in (*best, "id")  # which would tell all rows apart, and has a handicap for it
+        }
+        best.append(min(left, key=left.get))
+        blocks = blocks * 1000 + cut_into(schema.get(best[-1]), 4).cells(codes)
+    assert list(release.question.columns) == best
+    found, counts = source._table.occupied(release.question)
+    assert isinstance(release.value, SparseCounts)
+    assert dict(zip(release.value.codes, release.value.counts, strict=True)) == dict(zip(found, counts, strict=True))
+
+
+@pytest.mark.parametrize("criterion", ["majority", "discernibility"])
+def test_a_column_like_an_identifier_is_not_chosen(criterion):
+    rows, schema = table(2000)
+    release, _ = ask(projected_histogram, rows, schema, 100, criterion=criterion, columns=2)
+    assert "id" not in release.question.columns
+
+
+def test_the_rules_of_the_paper_give_its_threshold_and_its_share():
+    rows, schema = table(1000)
+    release, source = ask(projected_histogram, rows, schema, 1, rules="paper")
+    assert release.value.threshold == pytest.approx(np.log(1000) / 2 * release.scale, abs=0.05 * release.scale + 1)
+    verbs = [receipt.verb for receipt in source.record.receipts]
+    assert verbs == ["count", *["choose"] * columns_for(5, 1000), "count_sparse"]
+    assert source.record.receipts[-1].epsilon < Fraction(1, 4)  # most goes to the choice
+
+
+def test_a_table_of_few_columns_has_nothing_to_choose():
+    rows, schema = table(500)
+    few = Schema(name="made", label="y", column=[schema.get(name) for name in ("a", "b", "y")])
+    release, source = ask(projected_histogram, rows, few, 1)
+    assert [receipt.verb for receipt in source.record.receipts] == ["count", "count_sparse"]
+    assert source.record.receipts[1].epsilon == Fraction(97, 100)
+
+
+def test_too_few_rows_for_any_grid_leave_the_class_totals():
+    rows, schema = datasets.load("iris")
+    found = [ask(privpfc, rows.head(3), schema, "0.01", seed=seed, pool=50) for seed in range(12)]
+    for release, source in found:
+        few = source.record.releases[0].value.sum() * 0.007275 < 1
+        assert (release.question == WHOLE) == few
+        assert sum(receipt.epsilon for receipt in source.record.receipts) == Fraction(1, 100)
+    assert {release.question == WHOLE for release, _ in found} == {True, False}
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_empty_tables_and_odd_columns_have_answers(plan):
+    _, schema = table(5)
+    odd = [Categorical(name="one", values=("only",)), Numeric(name="z", bounds=(0, 10**9))]
+    wide = Schema(name="made", label="y", column=[*odd, *schema.column])
+    nothing = {column.name: [] for column in wide.column}
+    release, source = ask(plan, nothing, wide, 1)
+    assert sum(receipt.epsilon for receipt in source.record.receipts) == 1
+    assert release.question is not None
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_table_of_the_label_alone_is_refused_before_the_charge(plan):
+    schema = Schema(name="made", label="y", column=[Categorical(name="y", values=("no", "yes"))])
+    ledger = Ledger(1, "made")
+    with pytest.raises(BadInput, match="column"):
+        plan(open_source({"y": ["no"]}, schema, ledger), Budget(1))
+    assert ledger.left == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"columns": 0}, {"columns": 9}, {"columns": 1.5}, {"bins": 0}, {"share": 1.0}, {"rules": "?"}, {"criterion": "?"}],
+)
+def test_settings_that_cannot_be_are_refused_before_the_charge(wrong):
+    rows, schema = table(50)
+    ledger = Ledger(1, "made")
+    with pytest.raises(BadInput):
+        projected_histogram(open_source(rows, schema, ledger), Budget(1), **wrong)
+    assert ledger.left == 1
+
+
+def test_rows_per_person_make_the_grid_coarser():
+    """The same budget protects three rows instead of one: noise is three times as large."""
+    rows, schema = table(600)
+    person = Schema(name="made", label="y", person="who", rows_per_person=3, column=schema.column)
+    release, _ = ask(privpfc, {**rows, "who": np.arange(600) // 3}, person, 1)
+    assert release.scale == pytest.approx(3 / 0.7275, rel=1e-3)
+
+
+def test_a_rare_class_weighs_as_much_as_the_other():
+    assert class_weights(np.array([90.0, 10.0])) == (2, 16)
+    assert class_weights(np.array([70.0, 30.0])) == ()
+    assert class_weights(np.array([90.0, 5.0, 5.0])) == ()
