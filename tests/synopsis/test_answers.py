@@ -263,6 +263,6 @@ def test_the_noise_of_real_rows_stays_within_its_error():
     for _ in range(200):
         release = source.count(grid(schema, name, schema.features[1].name), Budget(1))
         synopsis = Synopsis(schema, release, [release], [release.receipt], "m", {})
-        error = synopsis.marginal_error([name, schema.label])
-        inside.append(np.abs(synopsis.marginal([name, schema.label]).counts - exact) <= error)
+        marginal = synopsis.marginal([name, schema.label])
+        inside.append(np.abs(marginal.counts - exact) <= marginal.error())
     assert sizes(release)[-1] == 3 and 0.94 < np.mean(inside) < 0.985

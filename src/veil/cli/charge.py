@@ -13,7 +13,7 @@ from ..errors import BadInput, BudgetRefused
 from ..files import column_types, new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..plans.run import total
+from ..plans.run import guessed_rows, total
 from ..schema import Schema
 from .output import console, print_json, show_table, steps
 
@@ -119,7 +119,8 @@ def show_plan(
     show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], plan)
     console.print("age[7] stands for a table of the 7 codes of column age by class.", markup=False)
     if not all(release.receipt.verb.startswith("count") for release in releases):
-        console.print("Later questions follow from earlier answers, here from those of a table without rows.")
+        made_up = f"those of {guessed_rows(schema):,} made-up rows"
+        console.print(f"Later questions follow from earlier answers, here from {made_up}.")
     _say_left(account, cost)
     _say_size(schema, seconds, width)
     console.print("Nothing was charged, and no row was opened.")

@@ -1,4 +1,4 @@
-"""Running a plan: on rows and their ledger, or on a table without rows, to see what it would ask; what a run cost."""
+"""Running a plan: on rows and their ledger, or on made-up ones, to see what it would ask; what a run cost."""
 
 import os
 from collections import defaultdict
@@ -6,12 +6,17 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
+import numpy as np
+
+from ..columns import Categorical, Numeric
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger, Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source, open_source
 from ..schema import Schema
 
+GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are
+MOST_ROWS = 100_000
 Result = TypeVar("Result")
 Plan = Callable[[Source, Budget], Result]
 Releases = tuple[Release[Any], ...]
@@ -37,13 +42,30 @@ def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Releases:
-    """The answers that a run would ask for, with their noise: the plan, tried on a table without rows.
+    """The answers that a run would ask for, with their noise: the plan, tried on rows that are made up.
 
     Nothing is opened or charged. A plan whose later questions follow from earlier answers shows one of its ways.
     """
-    names = [*(column.name for column in schema.column), schema.person]
-    nothing: dict[str, list[Any]] = {name: [] for name in names if name}
-    return run(plan, nothing, schema, budget, noise=0)[1]
+    return run(plan, made_up(schema, guessed_rows(schema)), schema, budget, noise=0)[1]
+
+
+def guessed_rows(schema: Schema) -> int:
+    """How many rows a rehearsal makes up: as many as the schema guesses, within reason."""
+    return min(GUESS if schema.rows is None else schema.rows, MOST_ROWS)
+
+
+def made_up(schema: Schema, rows: int) -> dict[str, Any]:
+    """Rows of a schema that tell nothing: even draws of what it declares, each by itself."""
+    chance = np.random.default_rng(0)
+    found: dict[str, Any] = {schema.person: np.arange(rows)} if schema.person else {}
+    for column in schema.column:
+        if isinstance(column, Categorical):
+            found[column.name] = np.array(column.values, object)[chance.integers(len(column.values), size=rows)]
+        elif isinstance(column, Numeric):
+            found[column.name] = chance.uniform(*column.bounds, size=rows)
+        else:
+            found[column.name] = np.full(rows, "")
+    return found
 
 
 def is_private(schema: Schema, receipts: Sequence[Receipt]) -> bool:

@@ -101,7 +101,7 @@ class CountsDisplay:
         wanted, classes = [column, *synopsis.columns[len(synopsis.grid.columns) :]], synopsis.release_.classes
         counts, shares = synopsis.marginal(wanted), synopsis.threshold is None
         names = counts.names[column]
-        error = synopsis.marginal_error(wanted, _confidence(len(names), classes, shares))
+        error = counts.error(_confidence(len(names), classes, shares))
         tables = (table.reshape(len(names), len(classes)) for table in (counts.counts, error))
         return cls(*tables, column=column, names=names, classes=classes, shares=shares)
 

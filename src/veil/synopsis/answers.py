@@ -5,29 +5,42 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..columns import MISSING, Categorical, Numeric
 from ..display import html_table, number, readable, text_table
 from ..encoding import text_of
 from ..errors import BadInput
+from ..kernel.release import Release
 from ..questions import Axis
-from .domain import Numbers, spans, spread
+from .cells import Integers, Numbers, sum_error, threshold_of, variance
+from .domain import spans, spread
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Marginal:
     """Noisy counts by some columns: `counts` and `standard_errors` have an axis for each, `names` the names on it.
 
-    A standard error is that of the noise in what was released. If `threshold` is not None, only noisy counts above it
-    were: all others count as 0, and some that are above it are noise alone. Sums may then be too low or too high, by
-    more than a standard error tells.
+    Each count is a sum of released ones, `terms` says of how many. A standard error is that of the noise in them. If
+    `threshold` is not None, only noisy counts above it were released: all others count as 0, and some that are above
+    it are noise alone. Sums may then be too low or too high, by more than a standard error tells.
     """
 
+    release: Release[Any]
     names: Mapping[str, tuple[str, ...]]
-    counts: npt.NDArray[np.int64]
-    standard_errors: Numbers
-    threshold: int | None = None
+    counts: Integers
+    terms: Integers
+
+    @property
+    def standard_errors(self) -> Numbers:
+        return np.asarray(np.sqrt(self.terms * variance(float(self.release.scale or 0))))
+
+    @property
+    def threshold(self) -> int | None:
+        return threshold_of(self.release)
+
+    def error(self, confidence: float = 0.95) -> Numbers:
+        """How far each count lies from the truth, at most, with this confidence; from the noise alone."""
+        return sum_error(self.release, self.terms, confidence)
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each cell: `pandas.DataFrame(marginal.columns())`."""

@@ -21,15 +21,31 @@ def sizes(release: Release[Any]) -> tuple[int, ...]:
     return (*(axis.size for axis in release.question.axes), len(release.classes))
 
 
+def threshold_of(release: Release[Any]) -> int | None:
+    """The noisy count above which a cell was released; None if all were."""
+    return release.value.threshold if isinstance(release.value, SparseCounts) else None
+
+
 def digits(codes: npt.NDArray[Any], radices: Sequence[int]) -> list[Integers]:
     """The place of each code on every axis, the last one fastest; for any number of cells."""
     found: list[Integers] = []
-    for place in range(len(radices) - 1, -1, -1):
-        if codes.dtype == object and prod(radices[: place + 1]) < 2**63:
-            codes = codes.astype(np.int64)  # what is left fits, and is much faster
-        found.append((codes % radices[place]).astype(np.int64))
-        codes = codes // radices[place]
+    for run in reversed(_runs(radices)):  # as much at a time as a machine number holds: Python's own are slow
+        size = prod(run)
+        codes, part = codes // size, (codes % size).astype(np.int64)
+        for radix in reversed(run):
+            part, place = np.divmod(part, radix)
+            found.append(place)
     return found[::-1]
+
+
+def _runs(radices: Sequence[int]) -> list[list[int]]:
+    """The radices in runs whose product is less than 2^62."""
+    found: list[list[int]] = [[]]
+    for radix in radices:
+        if prod(found[-1]) * radix >= 2**62:
+            found.append([])
+        found[-1].append(radix)
+    return found
 
 
 def sums(release: Release[Any], places: Sequence[int]) -> tuple[Integers, Integers]:

@@ -15,12 +15,12 @@ from ..display import amount, html_table, large, number, readable, text_table
 from ..errors import BadInput
 from ..files import new_file
 from ..kernel.ledger import Receipt
-from ..kernel.release import Release, SparseCounts
+from ..kernel.release import Release
 from ..plans.run import is_private, total
 from ..questions import Axis, Grid
 from ..schema import Schema
 from .answers import Estimate, Marginal, class_weights, group_weights
-from .cells import sum_error, sums, variance, weighted
+from .cells import sums, threshold_of, variance, weighted
 from .domain import declared_values
 from .rows import as_arrow, as_frame, draw_columns
 
@@ -85,7 +85,7 @@ class Synopsis:
     @property
     def threshold(self) -> int | None:
         """The noisy count above which a cell was released; None if all were."""
-        return self.release_.value.threshold if isinstance(self.release_.value, SparseCounts) else None
+        return threshold_of(self.release_)
 
     def marginal(self, columns: Sequence[str] = ()) -> Marginal:
         """Noisy counts by these columns, the label among them if it is wanted; by none, the number of all rows.
@@ -96,13 +96,7 @@ class Synopsis:
         places = [self._place(name) for name in columns]
         if len(set(places)) < len(places):
             raise BadInput("a marginal can hold a column only once")
-        counts, terms = sums(self.release_, places)
-        errors = np.sqrt(terms * variance(float(self.release_.scale or 0)))
-        return Marginal({name: self._names(name) for name in columns}, counts, errors, self.threshold)
-
-    def marginal_error(self, columns: Sequence[str], confidence: float = 0.95) -> npt.NDArray[np.float64]:
-        """How far each count of a marginal lies from the truth, at most, with this confidence; from the noise alone."""
-        return sum_error(self.release_, sums(self.release_, [self._place(name) for name in columns])[1], confidence)
+        return Marginal(self.release_, {name: self._names(name) for name in columns}, *sums(self.release_, places))
 
     def query(self, where: Mapping[str, Any] | None = None, /, **more: Any) -> Estimate:
         """About how many rows lie in a box: `query(age=(30, 50), sex="Female")`.
