@@ -60,9 +60,9 @@ class _Column(Declared):
 
     def group_name(self, codes: Sequence[int]) -> str:
         """What to call a group of codes."""
-        if len(codes) == self.size > 1:
-            return "all"
-        return self.names[codes[0]] if len(codes) == 1 else self._span(codes)
+        if len(codes) == 1:
+            return self.names[codes[0]]
+        return "all" if len(codes) == self.size else self._span(codes)
 
     def _span(self, codes: Sequence[int]) -> str:
         """From the start of the first to the end of the last."""
@@ -235,12 +235,13 @@ class Numeric(_Column):
     def encode(self, values: Any) -> Codes:
         """The bin of each value; total."""
         inner = np.array(self.cuts[1:-1])
-        missing = np.nan if self.missing is None else self.missing
+        missing = len(inner) + 1 if self.missing is None else np.searchsorted(inner, self.missing, side="right")
 
         def block(part: Any) -> Any:
             x = numbers(part)
-            x = np.where(np.isnan(x), missing, x)
-            return np.where(np.isnan(x), len(inner) + 1, _cuts_below(inner, x))
+            codes = _cuts_below(inner, x)
+            codes[np.isnan(x)] = missing
+            return codes
 
         return in_blocks(as_column(values, self.name), block, self.dtype)
 
@@ -258,7 +259,10 @@ def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> np
     """How many cuts are at or below each number; for few of them, comparing all is four times as fast as searching."""
     if len(cuts) > 60:
         return np.searchsorted(cuts, x, side="right")
-    return sum((x >= cut for cut in cuts), np.zeros(len(x), np.uint8))
+    codes = np.zeros(len(x), np.uint8)
+    for cut in cuts:
+        codes += (x >= cut).view(np.uint8)
+    return codes
 
 
 def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
