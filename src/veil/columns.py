@@ -16,26 +16,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from .display import number
+from .display import first_complaint, number
 from .encoding import Codes, as_column, category_codes, in_blocks, numbers, text_of
 from .errors import BadInput
 
 DEFAULT_BINS = 16
 WIDE = 1000  # the ratio of bounds from which equal bins would put most rows in the first
 MISSING = "(missing)"
-KINDS = 'needs a kind: "categorical", "numeric" or "text"'
-COMPLAINTS = {  # in our words, where those of the validation library speak of Python
-    "extra_forbidden": "is not a known key",
-    "missing": "is required",
-    "too_short": "must not be empty",
-    "too_long": "is too long",
-    "string_too_short": "must not be empty",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a table",
-    "model_attributes_type": "must be a table",
-    "union_tag_not_found": KINDS,
-    "union_tag_invalid": KINDS,
-}
 Word = Annotated[str, BeforeValidator(text_of)]
 
 
@@ -46,7 +33,7 @@ class Declared(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            raise BadInput(self._place(fields) + _first_complaint(error, fields)) from None
+            raise BadInput(self._place(fields) + first_complaint(error, fields)) from None
 
     @classmethod
     def _place(cls, fields: Mapping[str, Any]) -> str:
@@ -73,9 +60,9 @@ class _Column(Declared):
 
     def group_name(self, codes: Sequence[int]) -> str:
         """What to call a group of codes."""
-        if len(codes) == self.size > 1:
-            return "all"
-        return self.names[codes[0]] if len(codes) == 1 else self._span(codes)
+        if len(codes) == 1:
+            return self.names[codes[0]]
+        return "all" if len(codes) == self.size else self._span(codes)
 
     def _span(self, codes: Sequence[int]) -> str:
         """From the start of the first to the end of the last."""
@@ -248,12 +235,13 @@ class Numeric(_Column):
     def encode(self, values: Any) -> Codes:
         """The bin of each value; total."""
         inner = np.array(self.cuts[1:-1])
-        missing = np.nan if self.missing is None else self.missing
+        missing = len(inner) + 1 if self.missing is None else np.searchsorted(inner, self.missing, side="right")
 
         def block(part: Any) -> Any:
             x = numbers(part)
-            x = np.where(np.isnan(x), missing, x)
-            return np.where(np.isnan(x), len(inner) + 1, _cuts_below(inner, x))
+            codes = _cuts_below(inner, x)
+            codes[np.isnan(x)] = missing
+            return codes
 
         return in_blocks(as_column(values, self.name), block, self.dtype)
 
@@ -271,7 +259,10 @@ def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> np
     """How many cuts are at or below each number; for few of them, comparing all is four times as fast as searching."""
     if len(cuts) > 60:
         return np.searchsorted(cuts, x, side="right")
-    return sum((x >= cut for cut in cuts), np.zeros(len(x), np.uint8))
+    codes = np.zeros(len(x), np.uint8)
+    for cut in cuts:
+        codes += (x >= cut).view(np.uint8)
+    return codes
 
 
 def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -296,19 +287,3 @@ def _ranks(keys: list[Any]) -> tuple[int, ...]:
     """Each key replaced by the order of its first appearance."""
     order = {key: rank for rank, key in enumerate(dict.fromkeys(keys))}
     return tuple(order[key] for key in keys)
-
-
-def _first_complaint(error: ValidationError, fields: Mapping[str, Any]) -> str:
-    """One sentence about one mistake: an unknown key if there is one, since it explains a missing one."""
-    found = error.errors(include_url=False, include_context=False)
-    first = next((problem for problem in found if problem["type"] == "extra_forbidden"), found[0])
-    kind, place = first["type"], first["loc"]
-    if kind == "value_error":
-        return first["msg"].removeprefix("Value error, ")
-    said = COMPLAINTS.get(kind, first["msg"].removeprefix("Input "))
-    if place[0] == "column" and len(place) > 1:
-        column = fields["column"][place[1]]
-        name = column.get("name") if isinstance(column, Mapping) else None
-        return f"a column {said}" if name is None else f"column {name!r} {said}"
-    inside = kind == "missing" and len(place) > 1  # an item of a list, not a key
-    return f"{place[0]} {'is too short' if inside else said}"

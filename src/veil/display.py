@@ -1,6 +1,7 @@
-"""How exact amounts and small tables look, in text and in Jupyter."""
+"""How exact amounts, schemas, complaints about them and small tables look, in text and in Jupyter."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from math import log10
@@ -9,6 +10,19 @@ from typing import Any
 SHOWN = 20  # rows of a release, receipts of a ledger
 LARGE = {6: "million", 9: "billion", 12: "trillion"}
 LONG = 1000  # letters of a question
+KINDS = 'needs a kind: "categorical", "numeric" or "text"'
+COMPLAINTS = {  # in our words, where those of the validation library speak of Python
+    "extra_forbidden": "is not a known key",
+    "missing": "is required",
+    "too_short": "must not be empty",
+    "too_long": "is too long",
+    "string_too_short": "must not be empty",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_attributes_type": "must be a table",
+    "union_tag_not_found": KINDS,
+    "union_tag_invalid": KINDS,
+}
 
 
 def amount(value: Fraction) -> str:
@@ -57,6 +71,47 @@ def column_rows(schema: Any) -> Iterator[tuple[str, str, str, str]]:
         names = schema.classes if label else column.names  # rows without a declared class are left out
         shown = ", ".join(map(readable, names if len(names) < 6 else [*names[:3], "...", names[-1]]))
         yield readable(column.name), f"{column.kind} {'label' if label else ''}".strip(), str(len(names)), shown
+
+
+def schema_toml(schema: Any) -> str:
+    """A schema as TOML text."""
+    head = schema.model_dump(exclude={"column"}, exclude_none=True, exclude_defaults=True)
+    lines = [f"{key} = {toml_text(value)}" for key, value in head.items()]
+    for column in schema.column:
+        fields = {
+            "name": column.name,
+            "kind": column.kind,
+            **column.model_dump(exclude_none=True, exclude_defaults=True),
+        }
+        lines += ["", "[[column]]", *(f"{key} = {toml_text(value)}" for key, value in fields.items())]
+    return "\n".join(lines) + "\n"
+
+
+def toml_text(value: Any) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{toml_text(str(key))} = {toml_text(inside)}" for key, inside in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml_text, value)) + "]"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def first_complaint(error: Any, fields: Mapping[str, Any]) -> str:
+    """One sentence about one mistake in a schema: an unknown key if there is one, since it explains a missing one."""
+    found = error.errors(include_url=False, include_context=False)
+    first = next((problem for problem in found if problem["type"] == "extra_forbidden"), found[0])
+    kind, place = first["type"], first["loc"]
+    if kind == "value_error":
+        return str(first["msg"].removeprefix("Value error, "))
+    said = COMPLAINTS.get(kind, first["msg"].removeprefix("Input "))
+    if place[0] == "column" and len(place) > 1:
+        column = fields["column"][place[1]]
+        name = column.get("name") if isinstance(column, Mapping) else None
+        return f"a column {said}" if name is None else f"column {name!r} {said}"
+    inside = kind == "missing" and len(place) > 1  # an item of a list, not a key
+    return f"{place[0]} {'is too short' if inside else said}"
 
 
 def receipt_rows(receipt: Any) -> list[tuple[str, str]]:

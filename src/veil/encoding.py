@@ -26,6 +26,7 @@ PLAIN = (
     *(pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary),
     *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_dictionary),
 )
+SERIES = (nw.Series, pa.Array, pa.ChunkedArray)
 LARGEST = int(np.finfo(np.float64).max)
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -43,7 +44,10 @@ def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: as_column(pick(name), name) for name in names}
 
 
-def _frame(rows: Any) -> nw.DataFrame[Any]:
+def _frame(rows: Any) -> Any:
+    """A data frame, as pandas has it or as narwhals has all others."""
+    if nw.dependencies.is_pandas_dataframe(rows) and rows.columns.is_unique:
+        return rows
     try:
         frame = nw.from_native(rows)
     except TypeError:
@@ -54,8 +58,7 @@ def _frame(rows: Any) -> nw.DataFrame[Any]:
         raise BadInput("the data frame cannot be used: check that no two columns have the same name") from None
     if isinstance(frame, nw.LazyFrame):  # computing it could fail on a value, and twice could give two orders of rows
         raise BadInput("the data frame is lazy: collect it first")
-    whole: nw.DataFrame[Any] = frame
-    return whole
+    return frame
 
 
 def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, Any]:
@@ -71,15 +74,24 @@ def as_column(values: Any, name: str) -> Any:
     """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
-    values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
-    if not isinstance(values, (np.ndarray, nw.Series)):
-        values = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(values, nw.Series) or isinstance(values, np.ndarray) and values.ndim == 1:
+    values = values if isinstance(values, (np.ndarray, *SERIES)) else _held(values)
+    if isinstance(values, SERIES) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
     odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns")
     if odd or not isinstance(values, Collection):
         raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
     return np.fromiter(values, object, len(values))
+
+
+def _held(values: Any) -> Any:
+    """The array inside a pandas series of numbers, objects or Arrow's text; other series as narwhals has them."""
+    if nw.dependencies.is_pandas_series(values):
+        kind = values.dtype
+        if isinstance(kind, np.dtype) and kind.kind in "iufO":
+            return values.to_numpy()
+        if getattr(kind, "storage", None) == "pyarrow":
+            return values.array.__arrow_array__()
+    return nw.from_native(values, series_only=True, pass_through=True)
 
 
 def in_blocks(column: Any, encode: Callable[[Any], npt.NDArray[Any]], dtype: npt.DTypeLike) -> Codes:
@@ -142,16 +154,19 @@ def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
     found = pc.index_in(array, value_set=pa.array([*code_of], array.type))
     if found.null_count:
         raise ValueError
-    return np.asarray(np.take(np.fromiter(code_of.values(), np.int64), found.to_numpy()))
+    codes, places = [*code_of.values()], found.to_numpy()
+    return np.asarray(places if codes == [*range(len(codes))] else np.take(codes, places))
 
 
 def numbers(block: Any) -> npt.NDArray[np.float64]:
     """Each value as a double, NaN where it is not a number."""
-    if isinstance(block, nw.Series) and block.dtype.is_numeric() and not block.dtype.is_decimal():
-        with suppress(Exception):  # a type that NumPy does not have
-            block = np.asarray(block.to_numpy())  # no cast: Arrow's refuses integers that a double cannot hold
+    if not isinstance(block, np.ndarray):
+        with suppress(Exception):  # a type that Arrow or NumPy does not have
+            array = _arrow(block)
+            if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+                block = array.to_numpy(zero_copy_only=False)
     if isinstance(block, np.ndarray) and block.dtype.kind in "iuf":
-        return block.astype(np.float64)
+        return block.astype(np.float64, copy=False)
     values, index = _distinct(block)
     return np.take(np.array([*map(_number, values), np.nan], np.float64), index)
 
@@ -182,7 +197,9 @@ def _arrow(block: Any) -> Any:
         if objects and not set(map(type, block)) <= {str, float, type(None)}:  # float: NaN, all else is refused
             raise TypeError
         block = pa.array(block, pa.string() if objects else None, from_pandas=True)
-    return block.combine_chunks() if isinstance(block, pa.ChunkedArray) else block
+    if isinstance(block, pa.ChunkedArray):  # combining a single chunk would copy it
+        return block.chunk(0) if block.num_chunks == 1 else block.combine_chunks()
+    return block
 
 
 def _has_object_categories(block: Any) -> bool:

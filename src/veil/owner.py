@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .columns import MISSING, Categorical, Numeric, Text
+from .display import toml_text
 from .encoding import category_codes, columns_of, in_blocks, numbers
-from .schema import Schema, toml_text
+from .schema import Schema
 
 BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
 

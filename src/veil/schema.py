@@ -1,10 +1,8 @@
 """Schema: what is public about a table, in TOML; its columns are in `columns`."""
 
-import json
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from .columns import AnyColumn, Categorical, Declared, Numeric, Text
-from .display import column_rows, html_table, readable
+from .display import column_rows, html_table, readable, schema_toml
 from .encoding import Codes, columns_of
 from .errors import BadInput
 
@@ -74,16 +72,7 @@ class Schema(Declared):
 
     def to_toml(self) -> str:
         """TOML text that `loads` turns back into this schema."""
-        head = self.model_dump(exclude={"column"}, exclude_none=True, exclude_defaults=True)
-        lines = [f"{key} = {toml_text(value)}" for key, value in head.items()]
-        for column in self.column:
-            fields = {
-                "name": column.name,
-                "kind": column.kind,
-                **column.model_dump(exclude_none=True, exclude_defaults=True),
-            }
-            lines += ["", "[[column]]", *(f"{key} = {toml_text(value)}" for key, value in fields.items())]
-        return "\n".join(lines) + "\n"
+        return schema_toml(self)
 
     def get(self, name: str) -> AnyColumn:
         """The column of this name."""
@@ -121,14 +110,3 @@ class Schema(Declared):
 
     def _repr_html_(self) -> str:
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
-
-
-def toml_text(value: Any) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml_text(str(key))} = {toml_text(inside)}" for key, inside in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(toml_text, value)) + "]"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -21,6 +21,10 @@ BROKEN = {
     "capped by subsampling",
     "occupied cells first",
     "smooth leaf",
+    "fixed denominator",
+    "undivided naive-bayes",
+    "undivided privpfc",
+    "undivided projected",
     "float scores",
 }
 

@@ -129,9 +129,12 @@ def test_budgets_compare_by_amount_and_read_as_they_are_written():
     assert pickle.loads(pickle.dumps(Budget("1/3"))) == copy.deepcopy(Budget("1/3")) == Budget("1/3")
 
 
-def test_exact_names_what_is_wrong():
+@pytest.mark.parametrize(
+    "value", ["many", 10**5000, -(10**5000), Fraction(-1, 10**5000)], ids=lambda value: f"{type(value).__name__}"
+)
+def test_exact_names_what_is_wrong(value):
     with pytest.raises(BadInput, match="the threshold must be a finite number"):
-        exact("many", "the threshold")
+        exact(value, "the threshold")
 
 
 @pytest.mark.parametrize("name", ["", None, 3, ["survey"], np.array(["a", "b"])])

@@ -15,6 +15,7 @@ from veil.plans.finish import (
     merge,
     probabilities,
     reliability,
+    side_by_side,
     smooth,
     smooth_with_errors,
 )
@@ -122,6 +123,27 @@ def test_a_cell_within_the_noise_has_nearly_the_shares_of_its_neighbours():
     shares = smoothed[:, 0] / smoothed.sum(axis=1)
     assert shares[0] == pytest.approx(0.9, abs=0.02)
     assert shares[1] > 0.7 > 0.6 > shares[3]
+
+
+@given(st.data())
+def test_columns_side_by_side_come_out_as_each_does_alone(data):
+    columns, classes = (
+        data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=5)),
+        data.draw(st.integers(1, 4)),
+    )
+    cells = st.integers(-(10**6), 10**6)
+    tables = [data.draw(arrays(np.int64, (column.size, classes), elements=cells)) for column in columns]
+    noise, prior = [data.draw(scales) for _ in columns], data.draw(priors(classes))
+    sizes, levels = [column.size for column in columns], [column.levels for column in columns]
+    together = smooth_with_errors(
+        np.concatenate(tables), np.repeat(noise, sizes), side_by_side(levels), prior, smoothing=1.0
+    )
+    alone = [smooth_with_errors(*one, prior, smoothing=1.0) for one in zip(tables, noise, levels, strict=True)]
+    for all_columns, each in zip(together, zip(*alone, strict=True), strict=True):
+        assert all_columns == pytest.approx(np.concatenate(each), rel=1e-9, abs=1e-9)
+    logs = log_likelihoods(np.concatenate(tables), together[0], 1.0, sizes)
+    each_log = [log_likelihoods(table, smoothed, 1.0) for table, (smoothed, _) in zip(tables, alone, strict=True)]
+    assert logs == pytest.approx(np.concatenate(each_log), rel=1e-9, abs=1e-9)
 
 
 @given(released())

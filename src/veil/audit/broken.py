@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ..errors import BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..kernel.mechanisms import discrete_laplace
+from ..kernel.mechanisms import discrete_laplace, permute_and_flip
 from ..kernel.noise import Noise, SystemNoise
 from .tables import Table
 
@@ -120,6 +120,20 @@ def smooth_leaf(table: Table, noise: Noise, trials: int) -> Array:
 def minority(lead: int, epsilon: float = 1.0) -> float:
     """The chance that `smooth_leaf` returns the rarer of two labels."""
     return 1 / (1 + exp(epsilon * exp(lead * epsilon) / 2))
+
+
+def fixed_denominator(table: Table, noise: Noise, trials: int, rows: int = 10) -> Array:
+    """NOT PRIVATE: discernible pairs divided by a guess of the number of rows, "at most ten", instead of by it.
+
+    The choice of columns for projected histograms (Vinterbo 2012) as if the number of rows were public: beyond the
+    guess, one more row counts for more than its share. Chooses between one cell for all and one for each colour.
+    """
+    labels, colours = table["label"], table["colour"]
+    pairs = sum(
+        a != b and c != d for a, c in zip(labels, colours, strict=True) for b, d in zip(labels, colours, strict=True)
+    )
+    scores = np.array([0, pairs])
+    return np.array([permute_and_flip(scores, Fraction(1, 2 * rows), noise) for _ in range(trials)])
 
 
 def membership_redrawn(table: int, noise: Noise, trials: int) -> Array:

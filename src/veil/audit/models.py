@@ -8,47 +8,83 @@ import numpy as np
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..kernel.noise import Noise
+from ..kernel.release import Release, SparseCounts
 from ..kernel.source import Source
-from ..models import NaiveBayesClassifier
+from ..models import METHODS, NaiveBayesClassifier, PrivateClassifier, PrivPfCClassifier, ProjectedHistogramClassifier
 from ..plans.naive_bayes import naive_bayes
-from ..questions import Linear
-from .harness import Case, View
+from ..questions import Scorer
+from .harness import Case, Runs, View
 from .pairs import pair
 from .tables import EMPTY, LONE, PLENTY, SCHEMA, TWO, Table
 
 FEATURES = {"colour": ["red"], "age": [1]}  # of the row that one of the tables has
-CODES = {name: int(codes[0]) for name, codes in SCHEMA.encode(FEATURES, label=False).items()}
+CODES = SCHEMA.encode(FEATURES, label=False)
 VIEWS: dict[str, View] = {
     "counts of the row's cells": lambda seen: np.clip(seen[:, :-1], 0, 1),
     "predicted class of the row": lambda seen: (seen[:, -1] > 0.5).astype(np.int64),
+    "counts and columns": lambda seen: [tuple(np.clip(run[:-1], 0, 2)) for run in seen],
 }
 
 
 def models() -> Iterator[Case]:
     """Every model on its worst pair of tables, and a twin that forgets to divide its budget."""
     runs: dict[str, Any] = {"quick": 1_000, "deep": 10_000, "views": VIEWS}
-    yield from pair("undivided budget", 2, (EMPTY, LONE), undivided, naive_bayes_model, **runs)
+    for name, twin in TWINS.items():
+        yield from pair(f"undivided {name}", 2, (EMPTY, LONE), fitting(twin), fitting(METHODS[name]), **runs)
 
 
-def naive_bayes_model(table: Table, noise: Noise, trials: int) -> Any:
-    """Naive Bayes, fitted anew each time: the released counts that the row is in, and its probability."""
-    return np.array([_seen(NaiveBayesClassifier, table, noise) for _ in range(trials)])
+def fitting(kind: type[PrivateClassifier]) -> Runs:
+    """A model fitted anew each time: the released counts that the row is in, and its probability."""
+
+    def runs(table: Table, noise: Noise, trials: int) -> Any:
+        return np.array([_seen(kind, table, noise) for _ in range(trials)])
+
+    runs.__doc__ = kind.__doc__
+    return runs
 
 
-def undivided(table: Table, noise: Noise, trials: int) -> Any:
-    """NOT PRIVATE: naive Bayes that spends the whole budget on every column, and tells the ledger of one."""
-    return np.array([_seen(_Undivided, table, noise) for _ in range(trials)])
-
-
-def _seen(kind: type[NaiveBayesClassifier], table: Table, noise: Noise) -> list[float]:
+def _seen(kind: type[PrivateClassifier], table: Table, noise: Noise) -> list[float]:
     ledger = Ledger(PLENTY, SCHEMA.name)
-    model = kind(epsilon=TWO.epsilon, schema=SCHEMA, ledger=ledger, random_state=noise).fit(table)
-    counts = [release.value[CODES[release.question.columns[0]], 0] for release in model.releases_]
-    return [*counts, float(model.predict_proba(FEATURES)[0, list(model.classes_).index("yes")])]
+    model = kind(epsilon=TWO.epsilon, schema=SCHEMA, ledger=ledger, random_state=noise).fit(table)  # type: ignore[call-arg]
+    counts = [_count(release) for release in model.releases_ if release.receipt.verb.startswith("count")]
+    columns = len(getattr(model.releases_[-1].question, "columns", ()))
+    return [*counts, columns, float(model.predict_proba(FEATURES)[0, list(model.classes_).index("yes")])]
 
 
-class _Undivided(NaiveBayesClassifier):
-    def _plan(self, source: Source, budget: Budget) -> Linear:
+def _count(release: Release[Any]) -> int:
+    """The released number of rows like the one in question, of the first class."""
+    cell = int(release.question.cells({"": np.zeros(1, np.uint8), **CODES})[0])
+    if isinstance(release.value, SparseCounts):
+        place = np.flatnonzero(release.value.codes == cell * release.value.classes)
+        return int(release.value.counts[place[0]]) if place.size else 0
+    return int(release.value[cell, 0])
+
+
+class _UndividedNaiveBayes(NaiveBayesClassifier):
+    """NOT PRIVATE: naive Bayes that spends the whole budget on every column, and tells the ledger of one."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
         for _ in source.schema.features[1:]:
             naive_bayes(source, budget, columns=["colour"])
         return naive_bayes(source, budget, columns=["age"])
+
+
+class _UndividedPrivPfC(PrivPfCClassifier):
+    """NOT PRIVATE: PrivPfC that spends nearly the whole budget on its counts, then on its size and choice again."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3))
+
+
+class _UndividedProjected(ProjectedHistogramClassifier):
+    """NOT PRIVATE: a projected histogram whose steps each take what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3))
+
+
+TWINS: dict[str, type[PrivateClassifier]] = {
+    "naive-bayes": _UndividedNaiveBayes,
+    "privpfc": _UndividedPrivPfC,
+    "projected": _UndividedProjected,
+}

@@ -17,7 +17,7 @@ from ..kernel.budget import Budget
 from ..kernel.mechanisms import discrete_laplace
 from ..kernel.noise import Noise, OpenDPNoise
 from ..kernel.release import SparseCounts
-from ..kernel.scores import Correct, Entropy, Gini, Majority, Rows, Score
+from ..kernel.scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows, Score
 from ..kernel.source import Source
 from ..questions import WHOLE, CellScores, Grid, Linear, Partition, Predicted, grid
 from ..schema import Schema
@@ -129,21 +129,27 @@ def _choices() -> list[Case]:
     """Candidates that tie until a row raises one of them by the whole range of the score and the other not at all."""
     first, second = (Predicted(Linear({}, constant)) for constant in ([1, 0], [0, 1]))
     crowd = [("yes", "red", 1)] * 50
+    two_crowds = [*crowd[:11], *[BLUE_ROW] * 5]  # a lead at which a row moves the score most, in one cell and in two
     return [
         _choice("Rows", Rows(0), [YES, NO], [], ("no", "red", 1)),
         _choice("Majority", Majority(), [WHOLE, COLOURS], [RED_ROW], BLUE_ROW),
         _choice("Correct", Correct(), [first, second], [], RED_ROW),
         _choice("Gini", Gini(), [WHOLE, COLOURS], crowd, BLUE_ROW),
         _choice("Entropy", Entropy(most=16), [WHOLE, COLOURS], crowd, BLUE_ROW),
+        _choice("ExpectedCorrect", ExpectedCorrect(0.5), [WHOLE, COLOURS], two_crowds, BLUE_ROW, handicaps=[0, 5]),
+        _choice("Discernibility", Discernibility(), [WHOLE, COLOURS], crowd, BLUE_ROW),
     ]
 
 
-def _choice(name: str, score: Score, candidates: list[Partition], others: list[Row], row: Row) -> Case:
-    def ask(source: Source) -> int:
-        winner = source.choose(candidates, score, ONE).value
-        return next(i for i, candidate in enumerate(candidates) if candidate is winner)
+def _choice(name: str, score: Score, candidates: list[Partition], others: list[Row], row: Row, **more: Any) -> Case:
+    ask = asking(partial(winner, candidates, score, **more))
+    return Case(f"choose by {name}", 1, (rows(*others), rows(*others, row)), ask, "the winner alone")
 
-    return Case(f"choose by {name}", 1, (rows(*others), rows(*others, row)), asking(ask), "the winner alone")
+
+def winner(candidates: list[Partition], score: Score, source: Source, **more: Any) -> int:
+    """The place of the candidate that is chosen for epsilon 1."""
+    chosen = source.choose(candidates, score, ONE, **more).value
+    return next(i for i, candidate in enumerate(candidates) if candidate is chosen)
 
 
 def _sieves() -> list[Case]:

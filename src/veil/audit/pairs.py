@@ -6,6 +6,7 @@ The twin must be caught and ours must not, so the catch is due to the bug and no
 import os
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,13 @@ from ..errors import BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..kernel.noise import Noise, SystemNoise
-from ..kernel.scores import Rows
+from ..kernel.scores import Discernibility, Rows
 from ..kernel.source import Source, open_source
 from ..questions import WHOLE, Binned, Linear
 from ..schema import Schema
 from . import broken
 from .harness import Case, Runs
-from .ours import both_rooms, noisy_count, sifting
+from .ours import both_rooms, noisy_count, sifting, winner
 from .tables import (
     AGES,
     BLUE,
@@ -53,7 +54,7 @@ ONE_ROW = (EMPTY, LONE)
 
 def pairs() -> list[Case]:
     """All twins, each followed by its counterpart."""
-    return [*_sieves(), *_noises(), *_ledgers(), *_divisions(), *_sparse(), *_leaves(), *_scores()]
+    return [*_sieves(), *_noises(), *_ledgers(), *_divisions(), *_sparse(), *_leaves(), *_pairs_of_rows(), *_scores()]
 
 
 def pair(name: str, claim: float, tables: tuple[Any, Any], twin: Runs, ours: Runs, **more: Any) -> Iterator[Case]:
@@ -159,6 +160,13 @@ def _leaves() -> Iterator[Case]:
     tables = LONE, rows(*[("yes", "red", 1)] * 2)
     label = asking(lambda source: int(source.choose([YES, NO], Rows(0), ONE).value is NO))
     yield from pair("smooth leaf", 1, tables, broken.smooth_leaf, label, quick=4_000)
+
+
+def _pairs_of_rows() -> Iterator[Case]:
+    crowd = [("yes", "red", 1)] * 50
+    choice = asking(partial(winner, [WHOLE, COLOURS], Discernibility()))
+    tables = rows(*crowd), rows(*crowd, ("no", "blue", 3))
+    yield from pair("fixed denominator", 1, tables, broken.fixed_denominator, choice)
 
 
 def _scores() -> Iterator[Case]:

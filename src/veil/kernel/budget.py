@@ -15,8 +15,8 @@ HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to w
 
 def exact(value: Any, what: str) -> Fraction:
     """A number as the exact fraction its owner wrote: 0.1 is one tenth, not the double next to it."""
-    if type(value) is int and abs(value) < 2**63:
-        return Fraction(value)
+    if type(value) in (int, Fraction) and fits(number := Fraction(value)):
+        return number
     try:
         if not HUGE.search(text := str(value)) and fits(number := Fraction(text)):
             return number
@@ -26,7 +26,8 @@ def exact(value: Any, what: str) -> Fraction:
 
 
 def fits(number: Fraction) -> bool:
-    return max(number.numerator, number.denominator).bit_length() <= 12_000  # Python writes out at most 4,300 digits
+    longer = max(abs(number.numerator), number.denominator)
+    return longer.bit_length() <= 12_000  # Python writes out at most 4,300 digits
 
 
 @dataclass(frozen=True, order=True)

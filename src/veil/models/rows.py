@@ -35,24 +35,28 @@ def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
         return {**columns_of(table, inputs(schema, table)), schema.label: label_column(y, schema.public)}
     if schema.label not in named(table) and np.shape(table)[1:] != (len(everything),):
         raise BadInput(f"the fit requires y to be passed, but the target y is None and X has no {schema.label!r}")
-    return columns_of(table, [*inputs(schema, table), schema.label] if named(table) else everything)
+    return columns_of(table, everything if _is_plain(table) else [*inputs(schema, table), schema.label])
 
 
 def feature_columns(X: Any, schema: Schema, model: str) -> dict[str, Any]:
     """The columns to predict from: of a frame by name, of an array in the order of the schema."""
     table = as_table(X, schema.public, len(schema.column) - 1)
     names = inputs(schema, table, person=False)
-    if not named(table) and table.shape[1] != len(names):
+    if _is_plain(table) and table.shape[1] != len(names):
         raise BadInput(f"X has {table.shape[1]} features, but {model} is expecting {len(names)} features as input")
     return columns_of(table, names)
 
 
 def inputs(schema: Schema, table: Any, person: bool = True) -> list[str]:
     """The names of the columns that a table must have beside the label; an array has all of them, in order."""
-    if not named(table):
+    if _is_plain(table):
         return [column.name for column in schema.column if column.name != schema.label]
     names = [column.name for column in schema.features]
     return [*names, schema.person] if person and schema.person else names
+
+
+def _is_plain(table: Any) -> bool:
+    return isinstance(table, np.ndarray) and not table.dtype.names
 
 
 def named(table: Any) -> list[str]:
@@ -130,11 +134,11 @@ def public_schema(X: Any, y: Any, model: Any) -> Schema:
 def _public_column(name: str, values: Any) -> Categorical | Numeric:
     """A numeric column if every value but the missing ones is a number, else a categorical one."""
     x = in_blocks(values, numbers, np.float64)
-    if _is_numeric(values.dtype) or np.isfinite(x).all():
+    if _is_numeric(getattr(values, "dtype", None)) or np.isfinite(x).all():
         finite = x[np.isfinite(x)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         return Numeric(name=name, bounds=(low, high if high > low else low + max(1.0, abs(low))), scale="linear")
-    texts = {text_of(value) for value in values if value is not None and value == value}
+    texts = {text_of(value) for value in np.asarray(values, object) if value is not None and value == value}
     return Categorical(name=name, values=tuple(sorted(texts)))
 
 

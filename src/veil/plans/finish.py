@@ -18,13 +18,13 @@ OF_PARENT = 0.7  # of these, the part shared out as in the group around the cell
 LEAST_SHARE = 1e-9  # no class is impossible, so that logarithms stay finite
 
 
-def column_shares(sizes: Sequence[int]) -> list[float]:
+def column_shares(sizes: Sequence[int]) -> list[int]:
     """Shares of a budget for columns of these sizes.
 
     A cell holds about rows / size, so its relative error goes with size / share; the sum of squares over the columns
     is least for shares that grow as size^(2/3).
     """
-    return [round(size ** (2 / 3), 2) for size in sizes]
+    return [round(100 * size ** (2 / 3)) for size in sizes]
 
 
 def class_totals(tables: Sequence[Counts], scales: Sequence[float]) -> tuple[Numbers, float]:
@@ -53,24 +53,35 @@ def class_prior(totals: Numbers, deviation: float) -> Numbers:
     return np.asarray(prior / prior.sum())
 
 
-def smooth(counts: Counts, scale: float, levels: Sequence[Sequence[int]], prior: Numbers) -> Numbers:
+def smooth(counts: Counts, scale: float | Numbers, levels: Sequence[Any], prior: Numbers) -> Numbers:
     """Counts above zero: a cell within the noise has nearly the class shares of its neighbours, others keep theirs.
 
     From the top of the column's hierarchy down, every group gets pseudo-rows in proportion to its noise, shared out
     between the classes mostly as in the group around it. At the top that is halfway between the prior, right for a
     column that tells little, and equal shares, right for one that tells the classes apart. Several tables of one
-    column, codes x tables x classes, are done at once.
+    column, codes x tables x classes, are done at once, and several columns `side_by_side`, with a scale for each code.
     """
     top = (prior + 1 / len(prior)) / 2
-    shares = np.broadcast_to(top, counts.shape)
-    for groups in levels[1:] or levels:
-        index = np.asarray(groups)
-        codes = np.bincount(index).reshape(-1, *[1] * (counts.ndim - 1))
-        pseudo = PSEUDO_ROWS * scale * np.sqrt(codes) * len(prior)
-        around = merge(shares, index) / codes  # the codes of a group all carry its parent's shares
-        rows = np.maximum(merge(counts, index), 0) + pseudo * (OF_PARENT * around + (1 - OF_PARENT) * top)
-        shares = (rows / rows.sum(axis=-1, keepdims=True))[index]
-    return np.asarray(rows[index])
+    per_code = (-1, *[1] * (counts.ndim - 1))
+    pseudo = PSEUDO_ROWS * np.reshape(scale, per_code) * len(prior)
+    shares = top
+    for groups in levels[1:] if len(levels) > 1 else levels:
+        index = np.asarray(groups) + 1
+        merged, codes = merge(counts, index), np.bincount(index)[index].reshape(per_code)
+        merged[0] = 0  # codes whose column is not divided yet: without rows they keep the shares of the top
+        rows = np.maximum(merged[index], 0) + pseudo * np.sqrt(codes) * (OF_PARENT * shares + (1 - OF_PARENT) * top)
+        shares = rows / rows.sum(axis=-1, keepdims=True)
+    return np.asarray(rows)
+
+
+def side_by_side(hierarchies: Sequence[Sequence[Sequence[int]]]) -> list[npt.NDArray[Any]]:
+    """The levels of several columns as those of one; a column with fewer of them is divided later, group -1 before."""
+    starts = np.cumsum([0, *(len(levels[-1]) for levels in hierarchies)])
+    joined = np.full((max(map(len, hierarchies)), starts[-1]), -1)
+    for start, end, levels in zip(starts, starts[1:], hierarchies, strict=False):
+        below = levels[1:] or levels
+        joined[-len(below) :, start:end] = start + np.array(below)
+    return list(joined)
 
 
 def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:
@@ -81,24 +92,26 @@ def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:
     return merged
 
 
-def log_likelihoods(counts: Counts, smoothed: Numbers, smoothing: float) -> Numbers:
-    """log P(code | class), finite, with the class shares of the smoothed counts.
+def log_likelihoods(counts: Counts, smoothed: Numbers, smoothing: float, sizes: Sequence[int] | None = None) -> Numbers:
+    """log P(code | class), finite, with the class shares of the smoothed counts; `sizes` of columns side by side.
 
     Every code keeps the weight it has in the released counts: pseudo-rows would put weight on empty codes, and that
     takes more from small classes than from large ones, in every column again.
     """
+    sizes = [len(counts)] if sizes is None else sizes
     rows = smoothed + smoothing
     weights = np.maximum(counts.sum(axis=1), 0) + smoothing * counts.shape[1]
     joint = rows * (weights / rows.sum(axis=1))[:, None]
-    return np.asarray(np.log(joint / joint.sum(axis=0)))
+    totals = np.add.reduceat(joint, np.cumsum([0, *sizes[:-1]]))
+    return np.asarray(np.log(joint / np.repeat(totals, sizes, axis=0)))
 
 
 def smooth_with_errors(
-    counts: Counts, scale: float, levels: Sequence[Sequence[int]], prior: Numbers, smoothing: float
+    counts: Counts, scale: float | Numbers, levels: Sequence[Any], prior: Numbers, smoothing: float
 ) -> tuple[Numbers, Numbers]:
     """The smoothed counts, and the standard errors of their logarithms: what a standard deviation of noise does."""
-    shifts = np.sqrt(2) * scale * np.array([0, 1, -1])
-    table, up, down = np.moveaxis(smooth(counts[:, None, :] + shifts[:, None], scale, levels, prior), 1, 0)
+    shifts = np.sqrt(2) * np.reshape(scale, (-1, 1, 1)) * np.array([[0], [1], [-1]])
+    table, up, down = np.moveaxis(smooth(counts[:, None, :] + shifts, scale, levels, prior), 1, 0)
     return table, np.asarray(np.log((up + smoothing) / (down + smoothing)) / 2)
 
 
@@ -109,11 +122,10 @@ def reliability(logs: Sequence[Numbers], errors: Sequence[Numbers], prior: Numbe
     signal and noise, and smoothing has taken some noise out, so the rule is measured / (measured + noise). One factor
     for all columns: with two classes, it leaves the order of the rows alone.
     """
-    measured = noise = 0.0
-    for table, error in zip(logs, errors, strict=True):
-        rows = np.outer(np.exp(table) @ prior, prior)  # as if column and class were independent
-        measured += float((rows * (table - (table @ prior)[:, None]) ** 2).sum())
-        noise += float((rows * error**2 * (1 - prior)).sum())
+    table, error = np.concatenate(logs), np.concatenate(errors)
+    rows = np.outer(np.exp(table) @ prior, prior)  # as if column and class were independent
+    measured = float((rows * (table - (table @ prior)[:, None]) ** 2).sum())
+    noise = float((rows * error**2 * (1 - prior)).sum())
     return measured / (measured + noise) if noise > 0 else 1.0
 
 

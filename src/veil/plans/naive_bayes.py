@@ -11,7 +11,15 @@ from ..kernel.budget import Budget
 from ..kernel.source import Source
 from ..questions import Linear, axis
 from ..schema import Schema
-from .finish import class_prior, class_totals, column_shares, log_likelihoods, reliability, smooth_with_errors
+from .finish import (
+    class_prior,
+    class_totals,
+    column_shares,
+    log_likelihoods,
+    reliability,
+    side_by_side,
+    smooth_with_errors,
+)
 
 LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 
@@ -30,21 +38,19 @@ def naive_bayes(
     """
     features = _features(source.schema, columns, smoothing)
 
-    shares = column_shares([column.size for column in features])
-    releases = source.count_each([axis(column) for column in features], budget, shares=shares)
+    sizes = [column.size for column in features]
+    releases = source.count_each([axis(column) for column in features], budget, shares=column_shares(sizes))
     tables = [release.value for release in releases]
     scales = [max(release.scale or 0.0, LEAST_SCALE) for release in releases]
 
     prior = class_prior(*class_totals(tables, scales))
-    logs, errors = [], []
-    for column, counts, scale in zip(features, tables, scales, strict=True):
-        smoothed, error = smooth_with_errors(counts, scale, column.levels, prior, smoothing)
-        logs.append(log_likelihoods(counts, smoothed, smoothing))
-        errors.append(error)
+    counts, noise, levels = np.concatenate(tables), np.repeat(scales, sizes), [column.levels for column in features]
+    smoothed, errors = smooth_with_errors(counts, noise, side_by_side(levels), prior, smoothing)
+    logs = log_likelihoods(counts, smoothed, smoothing, sizes)
 
-    keep = reliability(logs, errors, prior)
-    weights = {column.name: keep * table for column, table in zip(features, logs, strict=True)}
-    return Linear(weights, np.log(prior))
+    weights = np.split(reliability([logs], [errors], prior) * logs, np.cumsum(sizes)[:-1])
+    names = [column.name for column in features]
+    return Linear(dict(zip(names, weights, strict=True)), np.log(prior))
 
 
 def _features(schema: Schema, names: Sequence[str] | None, smoothing: float) -> list[Categorical | Numeric]:
