@@ -63,7 +63,8 @@ def _by(synopsis: Synopsis) -> str:
 
 
 def _asked(synopsis: Synopsis) -> str:
-    words = (getdoc(PUBLISHERS.get(synopsis.method)) or "a noisy table").split("\n\n")[0]
+    plan = PUBLISHERS.get(synopsis.method)  # None of a method that only a newer version has
+    words = (plan and getdoc(plan) or "a noisy table").split("\n\n")[0]
     return sections.asked(synopsis, words, {"For": _label(synopsis)})
 
 

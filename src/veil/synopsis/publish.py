@@ -38,8 +38,8 @@ def publish(
     """
     schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
     plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
-    release, *record = run(plan, rows, schema, Budget(epsilon), ledger=ledger, noise=random_state)
-    return Synopsis(schema, release, *record, method=method, settings=kept)
+    release, releases, receipts = run(plan, rows, schema, Budget(epsilon), ledger=ledger, noise=random_state)
+    return Synopsis(schema, release, releases, receipts, method, kept)
 
 
 def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> tuple[Release[Any], ...]:
