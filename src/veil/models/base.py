@@ -156,7 +156,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The parameters that shape a model, as a file can hold them; not the schema, the ledger and the noise."""
         apart = ("schema", "ledger", "random_state")
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in apart}
-        return plain_settings(given, self.epsilon)
+        texts = {name: repr(value) for name, value in given.items() if isinstance(value, BaseEstimator)}
+        return plain_settings({**given, **texts}, self.epsilon)  # an estimator by its name: files hold no code
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
