@@ -27,12 +27,12 @@ split of a public table, stratified by class, and the noise of the fit; figures 
 mean on the same table). AUC for more than two classes is each class against the rest, weighted by its share.
 
 **Methods.** Veil's, all of them pure epsilon, are those on [the page of algorithms](algorithms.md). `dp-ebm` is
-interpret-core's DPExplainableBoostingClassifier with delta 1e-6, so its promise is weaker than that of the
-others. `diffprivlib-...` are diffprivlib's classifiers. Every peer runs in its own pinned environment (`make peers`, `peers/*.txt`) and gets every public advantage that its
-interface can take: bounds, categories and classes from the schema. Variants named `-tuned` use settings that were
-chosen on the test rows of Adult itself (30 configurations), so they flatter the peer there. Not private: `ceiling`
-is gradient boosting on the schema's codes, `naive-bayes-exact` is naive Bayes on the same codes without noise,
-`majority` always says the larger class.
+interpret-core's DPExplainableBoostingClassifier with delta 1e-6, so its promise is weaker than that of the others.
+`diffprivlib-...` are diffprivlib's classifiers. Every peer runs in its own pinned environment (`make peers`,
+`peers/*.txt`) and gets every public advantage that its interface can take: bounds, categories and classes from the
+schema. Variants named `-tuned` use settings that were chosen on the test rows of Adult itself (30 configurations), so
+they flatter the peer there. Not private: `ceiling` is gradient boosting on the schema's codes, `naive-bayes-exact` is
+naive Bayes on the same codes without noise, `majority` always says the larger class.
 
 **What to keep in mind.** Veil's own settings were chosen on these tables too (about 120 configurations of naive Bayes
 and 60 of PrivPfC, common to all tables). Adult, bank_additional and acs_national2019 are read with the taxonomies in
