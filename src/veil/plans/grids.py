@@ -43,15 +43,13 @@ def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
 def level_axes(column: Categorical | Numeric) -> list[Axis]:
     """The axes of a column, from its coarsest groups to every code.
 
-    A code of its own for missing values goes with the first group, since it would make two groups three in columns that
-    miss nothing; the last axis sets it apart.
+    A code of its own for missing values goes with the first group: it would make two groups three in all the columns
+    that miss nothing. A `missing` value that the schema declares is a value like any other.
     """
-    finest = axis(column).axes[0]
-    if column.names[-1] != MISSING or column.missing is not None:
-        return [axis(column, level).axes[0] for level in range(1, len(column.levels))]
     levels = [axis(column, level).axes[0] for level in range(len(column.levels))]
-    merged = dict.fromkeys(_with_first(one) for one in levels)
-    return [one for one in merged if one.size > 1] + [finest]
+    if column.missing is None:
+        levels = [*dict.fromkeys(_with_first(one) for one in levels)]
+    return [one for one in levels if one.size > 1]
 
 
 def _with_first(one: Axis) -> Axis:
