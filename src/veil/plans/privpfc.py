@@ -14,7 +14,7 @@ from .grids import grids
 MOST_CELLS = 2000
 CELLS_PER_ROW = 0.4  # cells for each row that stands out of the noise
 POOL = 100, 100_000  # candidates, from few to many: what is chosen at random should not be one of thousands
-CANDIDATES_PER_ROW = 13  # for each row that stands out of the noise of choosing
+CANDIDATES_PER_ROW = 13  # for each row that stands out of the noise of choosing; more of them with many columns
 RARE, LIFT = 0.2, 0.75  # a class with a smaller share is rare, and lifted by this power of the ratio
 
 
@@ -39,7 +39,8 @@ def privpfc(
     rows = float(totals.sum())
     cells = min(most_cells, max(2, round(CELLS_PER_ROW * rows * float(to_count.epsilon) / people)))
     if pool is None:
-        pool = int(np.clip(CANDIDATES_PER_ROW * rows * float(to_choose.epsilon) / people, *POOL))
+        each = max(CANDIDATES_PER_ROW, len(source.schema.features) ** 2 / 15)
+        pool = int(np.clip(each * rows * float(to_choose.epsilon) / people, *POOL))
     score = ExpectedCorrect(float(np.clip(float(to_count.epsilon) / people, 1e-3, 1e6)), class_weights(totals))
     grid = source.choose(grids(source.schema, cells, pool), score, to_choose).value
     return source.count(grid, to_count)
