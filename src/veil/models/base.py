@@ -201,7 +201,9 @@ def _is_public(schema: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value of NumPy as Python has it; collections as lists."""
+    """A value of NumPy as Python has it; collections as lists, an estimator as what it is written as."""
+    if hasattr(value, "get_params"):
+        return repr(value)
     if isinstance(value, (np.generic, Fraction, Budget)):
         return value.item() if isinstance(value, np.generic) else str(value)
     return value if isinstance(value, str) or not isinstance(value, Collection) else [_plain(v) for v in value]
