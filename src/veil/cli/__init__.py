@@ -7,7 +7,7 @@ import typer
 
 from ..errors import VeilError
 from ..kernel.ledger import VERSION
-from . import audit, compare, demo, ledger, predict, schema, train
+from . import audit, compare, demo, ledger, predict, reproduce, schema, train
 
 app = typer.Typer(
     name="veil",
@@ -22,6 +22,7 @@ app.add_typer(ledger.app, name="ledger")
 app.command(epilog="Example: veil train survey.csv --schema survey.toml --epsilon 1 --out model.veil")(train.train)
 app.command(epilog="Example: veil predict model.veil new.csv --out predictions.csv")(predict.predict)
 app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.parquet")(compare.compare)
+app.command(epilog="Example: veil reproduce privpfc --quick --out results.parquet")(reproduce.reproduce)
 app.command(epilog="Example: veil audit --only count")(audit.audit)
 app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
 
