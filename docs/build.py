@@ -15,7 +15,8 @@ DOCS = ROOT / "docs"
 ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/schema": "Schema", "guide/epsilon": "Epsilon"},
-    "Methods": {"algorithms": "Algorithms", "comparison": "Comparison", "errata": "Errata"},
+    "Methods": {"algorithms": "Algorithms", "comparison": "Comparison"}
+    | {"reproduction": "Reproduction", "errata": "Errata"},
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},
 }
@@ -127,7 +128,9 @@ def _links(name: str, group: dict[str, str], found: dict[str, Path]) -> str:
 
 if __name__ == "__main__":
     import comparison
+    import reproduction
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
     comparison.write()
-    print(f"Wrote docs/cli.md, docs/comparison.md and {render(ROOT / 'site')} pages in site/.")
+    reproduction.write()
+    print(f"Wrote the generated pages, and {render(ROOT / 'site')} pages in site/.")
