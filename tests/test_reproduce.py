@@ -25,7 +25,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The experiments on embedded tables, with a peer that guesses."""
-    monkeypatch.setattr(reproduce, "TABLES", {"projected": ("iris",), "privpfc": ("fair",)})
+    monkeypatch.setattr(reproduce, "TABLES", {"projected": ("iris",), "privpfc": ("iris",)})
     monkeypatch.setattr(reproduce, "find", lambda name: guess(name) if name in reproduce.PEERS else find(name))
 
 
@@ -63,14 +63,14 @@ def test_all_experiments_give_a_tidy_table_and_are_not_repeated(small: None, tmp
 
 
 def test_a_full_plan_has_every_fold_and_epsilon(small: None) -> None:
-    plan = reproduce._plan("privpfc", {"fair": load("fair")}, quick=False)
+    plan = reproduce._plan("privpfc", {"iris": load("iris")}, quick=False)
     privpfc = [(run.epsilon, run.seed) for run in plan if run.method.name == "privpfc"]
     assert len(set(privpfc)) == len(privpfc) == FOLDS * len(reproduce.EPSILONS["privpfc"])
 
 
 @pytest.mark.parametrize("name", reproduce.LEARNERS)
 def test_a_shared_grid_gives_what_a_fit_with_this_learner_gives(name: str) -> None:
-    part, learner = fold(load("fair"), 3), reproduce.LEARNERS[name]
+    part, learner = fold(load("iris"), 3), reproduce.LEARNERS[name]
     model = PrivPfCClassifier(epsilon=1, schema=part.schema, random_state=3, learner=clone(learner))
     said = model.fit(part.train, part.labels).predict_proba(part.test)
     expected = in_order(said, model.classes_, part.schema.classes)

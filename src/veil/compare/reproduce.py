@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -89,7 +90,7 @@ def _plan(paper: str, tables: dict[str, Data], quick: bool) -> list[Run]:
     """All runs, fold by fold, so that those that share a fold follow each other."""
     methods = {"projected": _of_projected, "privpfc": _of_privpfc}[paper]
     return [
-        Run(tables[name], method, float(epsilon), number, lru_fold)
+        Run(tables[name], method, float(epsilon), number, _fold)
         for name in TABLES[paper]
         for number in range(QUICK_FOLDS if quick else FOLDS)
         for epsilon, method in methods(len(tables[name].schema.features))
@@ -150,7 +151,7 @@ def _logistic(split: Split, epsilon: float, seed: int) -> Predict:
 
 def _without_privacy(learner: Any, split: Split, epsilon: float, seed: int) -> Predict:
     """A learner on the features that cells have, of every column at its finest."""
-    fitted = learner.fit(_features(split, split.train), split.labels)
+    fitted = clone(learner).fit(_features(split, split.train), split.labels)
 
     def predict(rows: Any) -> Probabilities:
         inside = _features(split, rows)
@@ -172,9 +173,12 @@ def _predict(model: Any) -> Predict:
 
 
 @lru_cache(maxsize=1)
+def _fold(data: Data, number: int) -> Split:
+    """The last fold is kept, and with it the grid that was published of it."""
+    return fold(data, number)
+
+
+@lru_cache(maxsize=1)
 def _published(split: Split, epsilon: float, seed: int) -> Any:
     model = PrivPfCClassifier(epsilon=epsilon, schema=split.schema, random_state=seed)
     return model.fit(split.train, split.labels)
-
-
-lru_fold = lru_cache(maxsize=1)(fold)
