@@ -4,14 +4,11 @@ Run it on an idle machine: `make bench`. Both sides are timed in turn and their 
 hits both.
 """
 
-import gc
 import json
 import os
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -21,6 +18,8 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import polars as pl
+from measure import Result, compare, in_its_own_process, resident, seconds, start_over
+from publishing import publishing
 from rich.console import Console
 from rich.table import Table
 
@@ -42,40 +41,6 @@ from veil.compare.methods import find
 ROWS = 1_000_000
 FEATURES = ("c0", "c1", "c2", "x0", "x1")
 LATEST = Path(__file__).with_name("latest.json")
-
-
-@dataclass(frozen=True)
-class Result:
-    """One measurement; `target` is what the ratio should stay under (or over, if it starts with >)."""
-
-    name: str
-    ours: float
-    reference: float
-    unit: str
-    target: str
-
-    @property
-    def ratio(self) -> float:
-        return self.ours / self.reference
-
-    @property
-    def met(self) -> bool:
-        bound = float(self.target.lstrip("<> "))
-        return self.ratio > bound if self.target.startswith(">") else self.ratio < bound
-
-
-def seconds(run: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def compare(name: str, ours: Callable[[], Any], reference: Callable[[], Any], target: str, rounds: int = 15) -> Result:
-    """Both sides in turn, `rounds` times; the medians of each."""
-    ours(), reference()
-    gc.collect()
-    pairs = [(seconds(ours), seconds(reference)) for _ in range(rounds)]
-    return Result(name, median(a for a, _ in pairs) * 1e3, median(b for _, b in pairs) * 1e3, "ms", target)
 
 
 def schema() -> Schema:
@@ -198,32 +163,24 @@ def peers() -> Iterator[Result]:
 
 def memory() -> Result:
     """Peak memory of opening and counting ten million rows, beside the encoded table; in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, "--memory"], check=True, capture_output=True, text=True)
-    peak, table = map(float, done.stdout.split())
+    peak, table = in_its_own_process(__file__, "--memory")
     return Result("peak memory beside the frame / encoded table, 10^7 rows", peak, table, "MB", "< 3")
 
 
 def measure_memory() -> None:
     public, frame = schema(), pl.DataFrame(columns(10_000_000))
-    gc.collect()
     # a first small run loads what is loaded once
     open_source(frame.head(1000), public, Ledger(1, "bench")).count(grid(public, *FEATURES), Budget(1))
-    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
-    before = _resident("VmRSS")
+    before = start_over()
     source = open_source(frame, public, Ledger(1, "bench"))
     source.count(grid(public, *FEATURES), Budget(1))
     table = sum(codes.nbytes for codes in source._table._columns.values())
-    print(_resident("VmHWM") - before, table / 1e6)
-
-
-def _resident(name: str) -> float:
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
-    return float(line.split()[1]) * 1024 / 1e6
+    print(resident("VmHWM") - before, table / 1e6)
 
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *peers()]
+    results += [fit(), *peers(), *publishing()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(

@@ -28,7 +28,7 @@ from veil.compare.data import FOLDS
 from veil.compare.reproduce import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, PRUNING, RULES, SHARES, TABLES, varied
 from veil.compare.summary import interval
 from veil.plans.privpfc import POOL
-from veil.plans.projected_histogram import SHARE
+from veil.plans.projected_histogram import HELD_OUT, SHARE
 
 NEAR = 0.02  # of the best, by what the page calls near
 GENERAL = 4  # the number of columns that the paper finds good in general
@@ -225,8 +225,15 @@ def _by_columns() -> Iterable[str]:
     yield "![AUC or M of projected histograms against the number of columns](figures/reproduction-columns.svg)\n"
     yield f"\nThe paper: k = {GENERAL} is near the best in general. Here, near meaning within {NEAR:g} of the best "
     yield "that was tried. Bins and gamma follow k by the rules; Iris has four columns, and with all of them nothing "
-    yield "is spent on the choice:\n"
-    header = ["table", "rules", *(f"k = {k}" for k in COLUMNS), f"k = {GENERAL} loses", "the estimate loses"]
+    yield 'is spent on the choice. "Held out": k is chosen on rows held out for it, with the paper\'s scores mended.\n'
+    header = [
+        "table",
+        "rules",
+        *(f"k = {k}" for k in COLUMNS),
+        "k held out",
+        f"k = {GENERAL} loses",
+        "the estimate loses",
+    ]
     yield table(header, [_columns(data, rules) for data in TABLES["projected"] for rules in RULES])
 
 
@@ -235,7 +242,8 @@ def _columns(data: str, rules: str) -> list[str]:
     cells = [cell(found[k]) if k in found else "-" for k in COLUMNS]
     best = max(map(mean, found.values()))
     losses = [_loss(mean(found[k]), best) for k in (GENERAL, estimated(data, rules)[0])]
-    return [data, rules, *cells, losses[0], f"k = {estimated(data, rules)[0]}: {losses[1]}"]
+    held_out = cell(quality(data, varied(rules, k=HELD_OUT)))
+    return [data, rules, *cells, held_out, losses[0], f"k = {estimated(data, rules)[0]}: {losses[1]}"]
 
 
 def _loss(ours: float, best: float) -> str:

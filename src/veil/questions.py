@@ -59,7 +59,7 @@ class Axis:
     groups: tuple[int, ...]
     names: tuple[str, ...] = field(compare=False)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return len(self.names)
 
@@ -88,13 +88,13 @@ class Grid:
     def __and__(self, other: "Grid") -> "Grid":
         return Grid(self.axes + other.axes)
 
-    @property
+    @cached_property
     def size(self) -> int:
-        return prod(axis.size for axis in self.axes)
+        return prod([axis.size for axis in self.axes])
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
-        return tuple(axis.column for axis in self.axes)
+        return tuple([axis.column for axis in self.axes])
 
     def cells(self, codes: Codes) -> npt.NDArray[Any]:
         """Mixed-radix numbers, the last axis fastest, in the narrowest type that holds them (at most 2^63 cells)."""

@@ -18,6 +18,7 @@ from veil import (
     Categorical,
     CellScores,
     Correct,
+    Discernibility,
     Gini,
     Grid,
     Ledger,
@@ -295,6 +296,8 @@ QUESTIONS = {
     "count_each": lambda source, budget: source.count_each([WHOLE, grid(SCHEMA, "a")], budget),
     "count_sparse": lambda source, budget: source.count_sparse(grid(SCHEMA, "a"), budget),
     "choose": lambda source, budget: source.choose([WHOLE, grid(SCHEMA, "a")], Majority(), budget),
+    "choose by pairs": lambda source, budget: source.choose([WHOLE, grid(SCHEMA, "a")], Discernibility(), budget),
+    "choose by number": lambda source, budget: source.choose([WHOLE, grid(SCHEMA, "a")], Rows(), budget),
     "above": lambda source, budget: source.above(Majority(), 3, budget),
     "quantile": lambda source, budget: source.quantile("x", 0.5, budget),
 }
@@ -324,7 +327,7 @@ def test_every_verb_is_refused_without_an_answer_when_the_ledger_is_short(ask):
 def test_every_verb_charges_before_it_reads_a_row(ask, monkeypatch):
     source, ledger = source_of()
     seen = []
-    for name in ("tabulate", "occupied"):
+    for name in ("tabulate", "tabulate_each", "occupied"):
         real = getattr(type(source._table), name)
         watch = lambda self, *args, real=real, **kw: seen.append(ledger.spent) or real(self, *args, **kw)  # noqa: E731
         monkeypatch.setattr(type(source._table), name, watch)
@@ -341,7 +344,7 @@ def test_a_failure_after_the_charge_still_costs(ask, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError
 
-    for name in ("tabulate", "occupied"):
+    for name in ("tabulate", "tabulate_each", "occupied"):
         monkeypatch.setattr(type(source._table), name, fail)
     with pytest.raises(MemoryError):
         answer = ask(source, Budget(2))

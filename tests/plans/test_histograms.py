@@ -103,6 +103,16 @@ def test_the_rules_of_the_paper_give_its_threshold_and_its_share():
     assert source.record.receipts[-1].epsilon < Fraction(1, 4)  # most goes to the choice
 
 
+def test_the_number_of_columns_can_be_chosen_on_held_out_rows_at_no_further_cost():
+    rows, schema = table(3000)
+    ledger = Ledger(50, schema.name)
+    source = open_source(rows, schema, ledger, noise=0)
+    release = projected_histogram(source, Budget(50), columns="held-out", bins=2)
+    assert {"a", "b"} <= set(release.question.columns)
+    assert ledger.left == 0
+    assert len({receipt.account for receipt in source.record.receipts}) > 3
+
+
 def test_a_table_of_few_columns_has_nothing_to_choose():
     rows, schema = table(500)
     few = Schema(name="made", label="y", column=[schema.get(name) for name in ("a", "b", "y")])

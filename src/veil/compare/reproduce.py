@@ -23,6 +23,7 @@ from ..errors import BadInput
 from ..models import PrivPfCClassifier, ProjectedHistogramClassifier
 from ..models.cells import RIDGE, axis_features, learn_cells
 from ..plans.finish import class_prior
+from ..plans.projected_histogram import HELD_OUT
 from ..questions import axis
 from .data import FOLDS, Data, Split, fold, load
 from .methods import Method, Probabilities, find, here, in_order
@@ -65,9 +66,9 @@ def reproduce(
     return carry_out(list(plan.values()), one_by_one, out, progress)
 
 
-def varied(rules: str, **setting: float) -> str:
+def varied(rules: str, **setting: Any) -> str:
     """The name of projected histograms by these rules, with a setting that is not the rules' own."""
-    return f"projected-{rules}" + "".join(f" {name}={value:g}" for name, value in setting.items())
+    return f"projected-{rules}" + "".join(f" {name}={value}" for name, value in setting.items())
 
 
 def _tables(names: Iterable[str]) -> dict[str, Data]:
@@ -104,6 +105,7 @@ def _of_projected(available: int) -> Iterable[tuple[float, Method]]:
     for rules in RULES:
         yield from ((epsilon, _projected(rules)) for epsilon in EPSILONS["projected"])
         yield from ((1, _projected(rules, k=k)) for k in COLUMNS if k <= available)
+        yield 1, _projected(rules, k=HELD_OUT)
         yield from ((1, _projected(rules, gamma=share)) for share in SHARES)
     for name, epsilons in PEERS.items():
         yield from ((epsilon, find(name)) for epsilon in epsilons)
@@ -121,7 +123,7 @@ def _of_privpfc(available: int) -> Iterable[tuple[float, Method]]:
         yield from ((epsilon, _projected(rules)) for rules in RULES)
 
 
-def _projected(rules: str, **setting: float) -> Method:
+def _projected(rules: str, **setting: Any) -> Method:
     given = {{"k": "columns", "gamma": "share"}[name]: value for name, value in setting.items()}
     return Method(varied(rules, **setting), partial(here, partial(_histogram, {"rules": rules, **given})))
 

@@ -29,7 +29,7 @@ class Tally:
         Grids on the same columns come one after the other, the finest first: one that only merges groups of an
         earlier one is added up from its counts, without another look at the rows.
         """
-        known: list[tuple[Grid, Integers]] = []
+        known: list[tuple[Grid, npt.NDArray[np.float64]]] = []
         for place in sorted(range(len(grids)), key=lambda i: (grids[i].columns, -grids[i].size)):
             grid = grids[place]
             known = known if known and known[0][0].columns == grid.columns else []
@@ -37,11 +37,12 @@ class Tally:
             counts = next((found for found in coarser if found is not None), None)
             if counts is None:
                 counts = self._count(grid)
-                known += [(grid, counts)] if grid.size <= SMALL and len(known) < KEPT else []
+                known += [(grid, counts.T.astype(np.float64))] if grid.size <= SMALL and len(known) < KEPT else []
             yield place, counts
 
-    def _coarser(self, grid: Grid, finer: Grid, counts: Integers) -> Integers | None:
-        """The counts of a grid from those of a finer one; None if a group of that one lies in two of the grid's."""
+    def _coarser(self, grid: Grid, finer: Grid, counts: npt.NDArray[np.float64]) -> Integers | None:
+        """The counts of a grid from those of a finer one, classes x cells; None if a group of that one lies in two of
+        the grid's."""
         cells = np.zeros(1, np.intp)
         for axis, fine in zip(grid.axes, finer.axes, strict=True):
             key = (id(axis), id(fine))
@@ -50,7 +51,7 @@ class Tally:
             if (groups := self._merged[key]) is None:
                 return None
             cells = np.add.outer(cells * axis.size, groups).ravel()
-        merged = [np.bincount(cells, counts[:, label], grid.size) for label in range(self._classes)]
+        merged = [np.bincount(cells, of_class, grid.size) for of_class in counts]
         return np.array(merged).astype(np.int64).T  # doubles add whole numbers below 2^53 exactly
 
     def _count(self, grid: Grid) -> Integers:

@@ -86,7 +86,7 @@ class ProjectedHistogramClassifier(PrivateClassifier):
         random_state: Any = None,
         learner: Any = None,
         rules: str = "veil",
-        columns: int | None = None,
+        columns: Any = None,
         bins: int | None = None,
         share: float | None = None,
         criterion: str | None = None,
@@ -113,7 +113,8 @@ class ProjectedHistogramClassifier(PrivateClassifier):
     def _largest(self, source: Source) -> int:
         """The cells of the largest grid that could be chosen."""
         sizes = sorted(cut_into(column, self.bins or 16).size for column in source.schema.features)
-        return prod(sizes[-(self.columns or 4) :])
+        most = self.columns if isinstance(self.columns, int) else 6
+        return prod(sizes[-most:])
 
 
 def _prior(source: Source) -> Any:

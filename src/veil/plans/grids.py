@@ -11,7 +11,7 @@ from ..schema import Schema
 
 Levels = npt.NDArray[np.uint8]  # candidates x columns: the level of each column, 0 if the grid drops it
 MOST_COLUMNS = 6
-TRIES = 8  # draws for each grid of the pool: most random grids have too many cells
+TRIES = 8  # rounds of as many draws as the pool is large: most random grids have too many cells
 SEED = 2018  # the pool is public, and the same for everyone
 
 
@@ -29,10 +29,21 @@ def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
     coins = np.random.default_rng(SEED)
     pairs = _fitting(_pairs(sizes), sizes, cells)
     pairs = pairs[coins.permutation(len(pairs))[: pool // 3]] if len(pairs) > pool // 3 else pairs
-    rest = _fitting(_random(sizes, pool * TRIES, coins), sizes, cells)
-    candidates = np.concatenate([_singles(sizes), pairs, rest])
-    _, first = np.unique(candidates, axis=0, return_index=True)
-    return [_grid(axes, candidates[place]) for place in np.sort(first)[:pool]]
+    candidates = np.concatenate([_singles(sizes), pairs])
+    for _ in range(TRIES):
+        more = _fitting(_random(sizes, pool, coins), sizes, cells)
+        candidates = _distinct(np.concatenate([candidates, more]))
+        if len(candidates) >= pool or not len(more):
+            break
+    return [
+        Grid(tuple([axes[c][level - 1] for c, level in enumerate(one) if level])) for one in candidates[:pool].tolist()
+    ]
+
+
+def _distinct(levels: Levels) -> Levels:
+    """Each once, in order. Two with one key by accident would be taken for one, and the pool have one less."""
+    keys = levels.astype(np.uint64) @ np.random.default_rng(SEED).integers(0, 2**64, levels.shape[1], np.uint64)
+    return levels[np.sort(np.unique(keys, return_index=True)[1])]
 
 
 def level_axes(column: Any) -> list[Axis]:
@@ -70,7 +81,3 @@ def _fitting(levels: Levels, sizes: npt.NDArray[np.float64], cells: int) -> Leve
     """Those with at most this many cells."""
     columns = np.arange(len(sizes))
     return levels[sizes[columns, levels].prod(axis=1) <= cells]
-
-
-def _grid(axes: list[list[Axis]], levels: Levels) -> Grid:
-    return Grid(tuple(axes[column][levels[column] - 1] for column in np.flatnonzero(levels)))

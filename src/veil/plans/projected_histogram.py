@@ -14,6 +14,7 @@ from .projection import THRESHOLD, bins_for, columns_for, share_to_count
 
 RULES = ("veil", "paper")
 CRITERIA = {"majority": Majority, "discernibility": Discernibility}
+HELD_OUT = "held-out"
 SHARE = 0.7
 CELLS_PER_ROW = 0.2  # cells for each row that stands out of the noise; more of them are a handicap
 HANDICAP = 0.25  # of the rows, for each doubling of the cells beyond that
@@ -25,7 +26,7 @@ def projected_histogram(
     budget: Budget,
     *,
     rules: str = "veil",
-    columns: int | None = None,
+    columns: int | str | None = None,
     bins: int | None = None,
     share: float | None = None,
     criterion: str | None = None,
@@ -34,6 +35,8 @@ def projected_histogram(
 
     Budget: 3 % for the class totals, which size everything else; of the rest, `share` for the counts and what is left
     for choosing `columns` columns, one after the other, by an equal part each.
+
+    With columns "held-out" their number is chosen too, on rows held out for it, at no further cost.
 
     What is not given follows from public numbers, by these `rules` ("paper": the paper's, with its errata mended):
 
@@ -51,7 +54,7 @@ def projected_histogram(
     to_size, rest = budget.split(3, 97)
 
     rows = max(float(source.count(WHOLE, to_size).value.sum()), 1.0)
-    k = columns or columns_for(len(features), rows)
+    k = columns if isinstance(columns, int) else columns_for(len(features), rows)
     if share is None:
         share = SHARE if rules == "veil" else share_to_count(rows, len(features), k, classes, bins_for(rows, k))
     to_count, to_choose = rest.split(round(share, 3), round(1 - share, 3))
@@ -62,7 +65,8 @@ def projected_histogram(
     if k == len(features):  # nothing to choose
         return _count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, rules)
     criterion = criterion or ("majority" if rules == "veil" else "discernibility")
-    grid = private_kd(source, to_choose, axes, k, criterion, rows, CELLS_PER_ROW * signal)
+    choose = private_kd_held_out if columns == HELD_OUT else private_kd
+    grid = choose(source, to_choose, axes, k, criterion, rows, CELLS_PER_ROW * signal)
     return _count(source, grid, to_count, rows, rules)
 
 
@@ -77,10 +81,30 @@ def private_kd(
     grid = WHOLE
     for part in budget.each(columns):
         candidates = [grid & one for one in axes if one.columns[0] not in grid.columns]
-        beyond = [max(log2(candidate.size / max(affordable, 1.0)), 0.0) for candidate in candidates]
-        handicaps = [min(round(HANDICAP * rows * doublings), 2**30) for doublings in beyond]
+        handicaps = _handicaps(candidates, rows, affordable)
         grid = source.choose(candidates, CRITERIA[criterion](), part, handicaps=handicaps).value
     return grid
+
+
+def private_kd_held_out(
+    source: Source, budget: Budget, axes: list[Grid], columns: int, criterion: str, rows: float, affordable: float
+) -> Grid:
+    """The best of grids with one column up to this many more than `columns`, each from a part of the rows of its own.
+
+    Budget: all of it for each part, and all of it to choose among them on the last part; the parts are disjoint. The
+    paper's version weighs ratios of pairs, which one row can move by their whole range; these are pairs over rows.
+    """
+    sizes = range(1, min(columns + 2, len(axes)) + 1)
+    *rooms, judge = source.split_at_random(*[1] * len(sizes), 1)
+    share = rows / (len(sizes) + 1)
+    tried = zip(rooms, sizes, strict=True)
+    grids = [private_kd(room, budget, axes, size, criterion, share, affordable) for room, size in tried]
+    return judge.choose(grids, CRITERIA[criterion](), budget, handicaps=_handicaps(grids, share, affordable)).value
+
+
+def _handicaps(candidates: list[Grid], rows: float, affordable: float) -> list[int]:
+    beyond = [max(log2(candidate.size / max(affordable, 1.0)), 0.0) for candidate in candidates]
+    return [min(round(HANDICAP * rows * doublings), 2**30) for doublings in beyond]
 
 
 def cut_into(column: Categorical | Numeric, bins: int) -> Grid:
@@ -106,8 +130,10 @@ def check_settings(features: Any, rules: Any, columns: Any, bins: Any, share: An
         raise BadInput("there is no column besides the label to publish")
     if rules not in RULES or criterion not in (None, *CRITERIA):
         raise BadInput(f"rules must be one of {', '.join(RULES)}, criterion one of {', '.join(CRITERIA)}")
-    if columns is not None and columns not in range(1, len(features) + 1):
-        raise BadInput(f"columns must be a whole number from 1 to {len(features)}, the columns besides the label")
+    if columns not in (None, HELD_OUT) and columns not in range(1, len(features) + 1):
+        raise BadInput(
+            f"columns must be a whole number from 1 to {len(features)}, those besides the label, or held-out"
+        )
     if bins is not None and bins not in range(1, 2**16):
         raise BadInput("bins must be a whole number from 1 to 65535")
     if share is not None and not 0.01 <= share <= 0.99:
