@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from veil import Categorical, Numeric, Schema, datasets
-from veil.plans.grids import grids
+from veil.plans.grids import grids, level_axes
 
 
 def wide(columns, values=3):
@@ -19,10 +19,28 @@ def wide(columns, values=3):
     )
 
 
-def test_every_level_of_every_single_column_is_a_candidate_whatever_its_size():
+def test_the_coarsest_level_of_every_column_is_a_candidate_whatever_its_size():
+    schema = wide(4, values=9)
+    assert {grid.columns for grid in grids(schema, 2, 1000)} == {(f"c{i:02}",) for i in range(4)}
+
+
+def test_missing_values_go_with_the_first_group_and_stand_apart_in_the_finest_grid():
+    column = Numeric(name="x", bounds=(0, 4), bins=4)
+    found = level_axes(column)
+    assert [one.groups for one in found] == [(0, 0, 1, 1, 0), (0, 1, 2, 3, 0), (0, 1, 2, 3, 4)]
+    assert [one.names[0] for one in found] == ["0 to 2 or (missing)", "0 to 1 or (missing)", "0 to 1"]
+    declared = Categorical(name="c", values=("a", "b", "c"), missing="a", groups={"first": ["a", "b"]})
+    assert [one.groups for one in level_axes(declared)] == [(0, 0, 1), (0, 1, 2)]
+
+
+def test_a_binary_column_has_two_groups_and_three_with_missing_values_apart():
+    assert [one.size for one in level_axes(Categorical(name="c", values=("a", "b")))] == [2, 3]
+
+
+def test_half_of_the_large_grids_have_no_room_for_a_finer_one():
     _, schema = datasets.load("fair")
-    singles = {grid.axes[0] for grid in grids(schema, 2, 1000) if len(grid.axes) == 1}
-    assert len(singles) == sum(len(column.levels) - 1 for column in schema.features)
+    large = [grid for grid in grids(schema, 100, 3000) if len(grid.axes) >= 3]
+    assert np.mean([grid.size > 50 for grid in large]) > 0.4
 
 
 def test_grids_of_more_columns_keep_the_limit_and_come_once():

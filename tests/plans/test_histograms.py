@@ -61,7 +61,7 @@ def test_they_are_refused_when_the_ledger_is_short(plan):
 def test_privpfc_without_noise_publishes_the_grid_that_gets_most_rows_right():
     rows, schema = table()
     release, source = ask(privpfc, rows, schema, HUGE)
-    candidates = grids(schema, 2000, 20_000)
+    candidates = grids(schema, 2000, 100_000)
     best = max(source._table.tabulate(grid).max(axis=1).sum() for grid in candidates)
     exact = source._table.tabulate(release.question)
     assert (release.value == exact).all() and exact.max(axis=1).sum() == best == 300
@@ -121,14 +121,17 @@ def test_a_table_of_few_columns_has_nothing_to_choose():
     assert source.record.receipts[1].epsilon == Fraction(97, 100)
 
 
-def test_too_few_rows_for_any_grid_leave_the_class_totals():
+def test_no_room_for_any_grid_leaves_the_class_totals_at_the_whole_budget():
     rows, schema = datasets.load("iris")
-    found = [ask(privpfc, rows.head(3), schema, "0.01", seed=seed, pool=50) for seed in range(12)]
-    for release, source in found:
-        few = source.record.releases[0].value.sum() * 0.007275 < 1
-        assert (release.question == WHOLE) == few
-        assert sum(receipt.epsilon for receipt in source.record.receipts) == Fraction(1, 100)
-    assert {release.question == WHOLE for release, _ in found} == {True, False}
+    release, source = ask(privpfc, rows, schema, "0.1", most_cells=1)
+    assert release.question == WHOLE and release.value.shape == (1, 3)
+    assert [receipt.epsilon for receipt in source.record.receipts] == [Fraction(3, 1000), Fraction(97, 1000)]
+
+
+def test_a_handful_of_rows_gets_a_grid_of_few_cells():
+    rows, schema = datasets.load("iris")
+    release, _ = ask(privpfc, rows.head(3), schema, "0.01", pool=100)
+    assert 2 <= release.question.size < 150
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -171,7 +174,16 @@ def test_rows_per_person_make_the_grid_coarser():
     assert release.scale == pytest.approx(3 / 0.7275, rel=1e-3)
 
 
-def test_a_rare_class_weighs_as_much_as_the_other():
-    assert class_weights(np.array([90.0, 10.0])) == (2, 16)
+@pytest.mark.parametrize("wrong", [{"pool": 0}, {"pool": 1.5}, {"most_cells": 0}, {"most_cells": 10**7}])
+def test_a_pool_or_a_size_that_cannot_be_is_refused_before_the_charge(wrong):
+    rows, schema = datasets.load("iris")
+    ledger = Ledger(1, schema.name)
+    with pytest.raises(BadInput):
+        privpfc(open_source(rows, schema, ledger), Budget(1), **wrong)
+    assert ledger.left == 1
+
+
+def test_a_rare_class_is_lifted():
+    assert class_weights(np.array([90.0, 10.0])) == (3, 16)
     assert class_weights(np.array([70.0, 30.0])) == ()
     assert class_weights(np.array([90.0, 5.0, 5.0])) == ()

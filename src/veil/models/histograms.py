@@ -3,13 +3,12 @@
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ..errors import BadInput
 from ..kernel.budget import Budget
+from ..kernel.release import Release
 from ..kernel.source import Source
-from ..plans.finish import cell_logs, class_prior
-from ..plans.privpfc import MOST_CELLS, POOL, privpfc
+from ..plans.finish import Numbers, cell_logs, class_prior, class_totals
+from ..plans.privpfc import MOST_CELLS, privpfc
 from ..plans.projected_histogram import cut_into, projected_histogram
 from ..questions import CellScores, Scorer
 from .base import PrivateClassifier
@@ -21,7 +20,7 @@ class PrivPfCClassifier(PrivateClassifier):
 
     `learner` is a scikit-learn classifier to be trained on the weighted cells; without one every cell has the class
     shares of its counts, drawn to those of its column values as far as the noise blurs them. The grid is one of `pool`
-    candidates of at most `most_cells` cells.
+    candidates (None: as many as the rows call for) of at most `most_cells` cells.
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")
@@ -40,7 +39,7 @@ class PrivPfCClassifier(PrivateClassifier):
         ledger: Any = None,
         random_state: Any = None,
         learner: Any = None,
-        pool: int = POOL,
+        pool: int | None = None,
         most_cells: int = MOST_CELLS,
     ) -> None:
         self.epsilon = epsilon
@@ -54,7 +53,7 @@ class PrivPfCClassifier(PrivateClassifier):
     def _plan(self, source: Source, budget: Budget) -> Scorer:
         learner = _usable(self.learner, self.most_cells)
         release = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells)
-        prior = _prior(source)
+        prior = _prior(source, release)
         if learner is not None:
             return learn_cells(learner, release, source.schema, prior)
         shape = [axis.size for axis in release.question.axes]
@@ -117,10 +116,11 @@ class ProjectedHistogramClassifier(PrivateClassifier):
         return prod(sizes[-most:])
 
 
-def _prior(source: Source) -> Any:
-    """The class shares, from the class totals that every plan asks first."""
-    totals = source.record.releases[0]
-    return class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.scale or 0.0, 1e-9))
+def _prior(source: Source, *more: Release[Any]) -> Numbers:
+    """The class shares, from the class totals that every plan asks first, and from tables that add up to them."""
+    tables = (source.record.releases[0], *more)
+    scales = [max(table.scale or 0.0, 1e-9) for table in tables]
+    return class_prior(*class_totals([table.value for table in tables], scales))
 
 
 def _usable(learner: Any, largest: int) -> Any:

@@ -136,7 +136,7 @@ def cell_logs(counts: Counts, shape: Sequence[int], scale: float, prior: Numbers
     The one-way table of an axis adds up the cells; its logarithms, the class shares of the table with pseudo-rows in
     proportion to its noise, add up over the axes to a fit of every cell. A cell gets pseudo-rows shared out as in it.
     """
-    pseudo, table = PSEUDO_ROWS * scale * len(prior), counts.reshape(*shape, len(prior))
+    pseudo, table = scale * len(prior), counts.reshape(*shape, len(prior))
     fit = np.broadcast_to(np.log(prior), table.shape)
     for place, size in enumerate(shape):
         others = tuple(axis for axis in range(len(shape)) if axis != place)

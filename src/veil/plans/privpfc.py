@@ -11,43 +11,56 @@ from ..questions import WHOLE
 from .finish import Counts, Numbers
 from .grids import grids
 
-POOL = 20_000
 MOST_CELLS = 2000
 CELLS_PER_ROW = 0.4  # cells for each row that stands out of the noise
-RARE = 0.2  # a class with a smaller share is a rare one
+POOL = 100, 100_000  # candidates, from few to many: what is chosen at random should not be one of thousands
+CANDIDATES_PER_ROW = 13  # for each row that stands out of the noise of choosing
+RARE, LIFT = 0.2, 0.75  # a class with a smaller share is rare, and lifted by this power of the ratio
 
 
-def privpfc(source: Source, budget: Budget, *, pool: int = POOL, most_cells: int = MOST_CELLS) -> Release[Counts]:
+def privpfc(
+    source: Source, budget: Budget, *, pool: int | None = None, most_cells: int = MOST_CELLS
+) -> Release[Counts]:
     """Choose one of many grids over few columns privately, then publish class counts in its cells.
 
     Budget: 3 % for the class totals, which size the grid; 24.25 % to choose it; 72.75 % for its counts.
 
-    Returns the counts of the grid. If there are too few rows for any grid at this budget, they are the class totals
-    once more, at all that is left of the budget.
+    The grid has at most `most_cells` cells and is one of `pool` candidates; if that is not given, the more rows stand
+    out of the noise, the more there are. Returns its counts; the class totals once more, at all that is left of the
+    budget, if `most_cells` leaves room for no grid.
     """
+    _check(source, pool, most_cells)
     to_size, to_choose, to_count = budget.split("3", "24.25", "72.75")
-    if not source.schema.features:
-        raise BadInput("there is no column besides the label to publish")
-
     size = source.count(WHOLE, to_size)
-    totals = np.maximum(size.value[0], size.scale)
-    signal = float(size.value.sum() * to_count.epsilon / source.schema.rows_per_person)
-    if signal < 1:
+    if most_cells < 2:
         return source.count(WHOLE, Budget(to_choose.epsilon + to_count.epsilon))
 
-    cells = min(most_cells, max(2, round(CELLS_PER_ROW * signal)))
-    candidates = grids(source.schema, cells, pool)
-    epsilon = float(np.clip(float(to_count.epsilon / source.schema.rows_per_person), 1e-3, 1e6))
-    grid = source.choose(candidates, ExpectedCorrect(epsilon, class_weights(totals)), to_choose).value
+    totals, people = np.maximum(size.value[0], size.scale or 0.0), source.schema.rows_per_person
+    rows = float(totals.sum())
+    cells = min(most_cells, max(2, round(CELLS_PER_ROW * rows * float(to_count.epsilon) / people)))
+    if pool is None:
+        pool = int(np.clip(CANDIDATES_PER_ROW * rows * float(to_choose.epsilon) / people, *POOL))
+    score = ExpectedCorrect(float(np.clip(float(to_count.epsilon) / people, 1e-3, 1e6)), class_weights(totals))
+    grid = source.choose(grids(source.schema, cells, pool), score, to_choose).value
     return source.count(grid, to_count)
 
 
 def class_weights(totals: Numbers) -> tuple[int, ...]:
-    """Sixteenths of a row that a row of each class counts for: of two classes, the rare one as much as the other.
+    """Sixteenths of a row that a row of each class counts for: of two classes, a rare one counts for more.
 
     Otherwise no grid would seem to help as long as the rare class stays the smaller one in every cell.
     """
     shares = totals / totals.sum()
     if len(shares) != 2 or shares.min() >= RARE:
         return ()
-    return tuple(int(max(1, round(PARTS * weight))) for weight in shares.min() / shares)
+    return tuple(max(1, int(PARTS * weight)) for weight in (shares.min() / shares) ** LIFT)
+
+
+def _check(source: Source, pool: int | None, most_cells: int) -> None:
+    """Complain before anything is charged."""
+    if not source.schema.features:
+        raise BadInput("there is no column besides the label to publish")
+    if pool is not None and pool not in range(1, 10**6 + 1):
+        raise BadInput("pool must be a whole number from 1 to a million")
+    if most_cells not in range(1, 10**6 + 1):
+        raise BadInput("most_cells must be a whole number from 1 to a million")
