@@ -131,8 +131,9 @@ What differs from the paper:
   50,000), `acs_ipums_binary` and `br2000` (extracts that were published with PrivBayes, without names for their
   columns). Adult and Bank are the paper's tables.
 - The grid is chosen by a score whose range is 1.178, not 2.2, which leaves nearly twice the signal at the same cost.
-- Candidates are {POOL:,} grids drawn at random from the schema; the published code enumerates them in the order of
-  names until it has 10,000. Hierarchies are ours, and so are the division of the budget and the number of cells.
+- Candidates are {POOL[0]:,} to {POOL[1]:,} grids drawn at random from the schema, the more the more rows stand out of the
+  noise; the published code enumerates them in the order of names until it has 10,000. Hierarchies are ours, and so are
+  the division of the budget and the number of cells.
 - A rare class counts for more in the choice of the grid.
 - Neighbours are the same: one row added or removed.
 - Of the methods that the paper compares with, projected histograms are here, with a logistic regression instead of the

@@ -22,7 +22,6 @@ from sklearn.tree import DecisionTreeClassifier
 from ..errors import BadInput
 from ..models import PrivPfCClassifier, ProjectedHistogramClassifier
 from ..models.cells import RIDGE, axis_features, learn_cells
-from ..plans.finish import class_prior
 from ..plans.projected_histogram import HELD_OUT
 from ..questions import axis
 from .data import FOLDS, Data, Split, fold, load
@@ -140,9 +139,9 @@ def _cells(split: Split, epsilon: float, seed: int) -> Predict:
 def _learned(learner: Any, split: Split, epsilon: float, seed: int) -> Predict:
     """What a learner makes of the published grid: the model that `learner=` would give, without a fit of its own."""
     model = copy(_published(split, epsilon, seed))
-    totals, cells = model.releases_[0], model.releases_[-1]
-    prior = class_prior(totals.value[0].astype(float), math.sqrt(2) * totals.scale)
-    model.scorer_ = learn_cells(learner, cells, split.schema, prior)
+    cells = model.releases_[-1]
+    totals = np.maximum(cells.value.sum(axis=0), 1)  # of use only where there is a single class to learn
+    model.scorer_ = learn_cells(learner, cells, split.schema, totals / totals.sum())
     return _predict(model)
 
 
