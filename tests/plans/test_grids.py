@@ -1,5 +1,7 @@
 """The pool of candidate grids: all that is small, nothing that is too large, no column favoured by its name."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,12 @@ def test_a_column_of_one_value_and_one_of_thousands_do_no_harm():
     found = grids(schema, 100, 500)
     assert {"many", "x"} <= {name for grid in found for name in grid.columns}
     assert not any("many" in grid.columns for grid in found if len(grid.axes) > 1)
+
+
+def test_a_table_of_many_columns_has_a_pool_in_little_memory():
+    tracemalloc.start()
+    found = grids(wide(800, values=6), 2000, 20_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 20_000 and peak < 1e9
+    assert {len(grid.axes) for grid in found} >= {1, 2, 3, 4}

@@ -1,6 +1,5 @@
 """Candidate grids: which columns to keep, and how coarse; drawn from the schema and public coins, never from rows."""
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ Levels = npt.NDArray[np.uint8]  # candidates x columns: the level of each column
 Sizes = npt.NDArray[np.float64]  # columns x levels: the groups of each, infinite where there is no such level
 LOOSE, FULL = 6, 8  # columns of a random grid at most, and of one that is refined until it is full
 TRIES = 8  # rounds of as many draws as the pool is large: most random grids have too many cells
+MOST_DRAWN = 20_000_000  # levels at once, which bounds the memory for tables of many columns
 SEED = 2018  # the pool is public, and the same for everyone
 
 
@@ -29,12 +29,13 @@ def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
     sizes[:, 0] = 1
     for column, levels in enumerate(axes):
         sizes[column, 1 : len(levels) + 1] = [level.size for level in levels]
-    coins = np.random.default_rng(SEED)
-    singles, pairs = _singles(sizes), _fitting(_pairs(sizes), sizes, cells)
+    coins, singles = np.random.default_rng(SEED), _singles(sizes)
+    at_once = min(pool // 2 + 1, MOST_DRAWN // max(len(axes), 1))
     always = singles[(singles <= 1).all(axis=1)]
-    few = np.concatenate([always, _fitting(singles, sizes, cells), pairs[coins.permutation(len(pairs))[: pool // 3]]])
-    loose = _until(pool // 2, lambda: _fitting(_random(sizes, LOOSE, pool // 2 + 1, coins), sizes, cells))
-    full = _until(pool, lambda: _refined(_random(sizes, FULL, pool // 2 + 1, coins) > 0, sizes, cells, coins))
+    pairs = _fitting(_pairs(singles, at_once, coins), sizes, cells)[: pool // 3]
+    few = np.concatenate([always, _fitting(singles, sizes, cells), pairs])
+    loose = _until(pool // 2, lambda: _fitting(_random(sizes, LOOSE, at_once, coins), sizes, cells))
+    full = _until(pool, lambda: _refined(_random(sizes, FULL, at_once, coins) > 0, sizes, cells, coins))
     found = _distinct(np.concatenate([few, loose, full]))[:pool].tolist()
     return [Grid(tuple([axes[c][level - 1] for c, level in enumerate(levels) if level])) for levels in found]
 
@@ -68,11 +69,17 @@ def _singles(sizes: Sizes) -> Levels:
     return levels
 
 
-def _pairs(sizes: Sizes) -> Levels:
-    one = _singles(sizes)
-    column = one.argmax(axis=1)
-    both = np.array([(a, b) for a, b in combinations(range(len(one)), 2) if column[a] != column[b]], int).reshape(-1, 2)
-    return one[both[:, 0]] + one[both[:, 1]]
+def _pairs(singles: Levels, most: int, coins: np.random.Generator) -> Levels:
+    """All pairs of columns and levels in random order; of too many, random ones."""
+    count = len(singles)
+    if count * (count - 1) // 2 <= MOST_DRAWN // max(singles.shape[1], 1):
+        first, second = np.triu_indices(count, 1)
+        order = coins.permutation(len(first))
+        first, second = first[order], second[order]
+    else:
+        first, second = coins.integers(0, count, (2, most))
+    apart = singles.argmax(axis=1)[first] != singles.argmax(axis=1)[second]
+    return np.asarray(singles[first[apart]] + singles[second[apart]])
 
 
 def _until(wanted: int, draw: Any) -> Levels:
