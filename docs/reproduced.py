@@ -10,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from veil.compare.data import FOLDS
-from veil.compare.reproduce import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, RULES, SHARES, TABLES, varied
+from veil.compare.reproduce import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, RULES, SHARES, TABLES, USED, varied
 from veil.compare.summary import interval
 from veil.plans.projected_histogram import SHARE
 from veil.plans.projection import bins_for, columns_for, share_to_count
@@ -66,8 +66,9 @@ def quality(data: str, method: str, epsilon: float = 1) -> Values:
 
 
 def errors(data: str, method: str, epsilon: float) -> Values:
-    """The share of rows that are predicted wrong, by fold."""
-    return _measure(data, method, epsilon, lambda row: 1 - row["accuracy"])
+    """The share of rows that are predicted wrong, by each fold that PrivPfC uses."""
+    found = _measure(data, method, epsilon, lambda row: 1 - row["accuracy"])
+    return {fold: value for fold, value in found.items() if fold < USED["privpfc"]}
 
 
 def _measure(data: str, method: str, epsilon: float, read: Callable[[dict[str, Any]], float]) -> Values:
