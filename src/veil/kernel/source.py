@@ -270,7 +270,7 @@ class Source:
 
     def _per_row(self, budget: Budget) -> Fraction:
         """What a row may cost: the budget protects a person with at most `rows_per_person` rows (group privacy)."""
-        epsilon = Budget(budget).epsilon / self.schema.rows_per_person
+        epsilon = min(Budget(budget).epsilon / self.schema.rows_per_person, Fraction(10**100))  # as doubles can hold it
         if epsilon < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon
