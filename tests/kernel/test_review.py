@@ -224,3 +224,21 @@ def test_weights_cannot_grow_after_they_were_checked():
     source = source_of({"c": ["a"] * 8, "big": ["7"] * 8, "y": ["no", "yes"] * 4}, WIDE)
     scale = source.choose([WHOLE], score, Budget(1)).scale
     assert scale == source.choose([WHOLE], ExpectedCorrect(1.0), Budget(1)).scale > 1
+
+
+def test_the_receipts_of_a_source_do_not_tell_how_long_its_answers_took(monkeypatch):
+    class Clock:
+        ticks = 0
+
+        @classmethod
+        def now(cls, zone):
+            cls.ticks += 1
+            return datetime.datetime.fromtimestamp(cls.ticks, zone)
+
+    monkeypatch.setattr("veil.kernel.ledger.datetime", Clock)
+    source = source_of({"c": ["a"], "big": ["7"], "y": ["no"]}, WIDE)
+    source.choose([WHOLE], Majority(), Budget(1))
+    source.split(grid(WIDE, "c"))[0].count(WHOLE, Budget(1))
+    assert len({receipt.time for receipt in source.record.receipts}) == 1
+    again = source_of({"c": ["a"], "big": ["7"], "y": ["no"]}, WIDE).count(WHOLE, Budget(1))
+    assert again.receipt.time > source.record.receipts[-1].time

@@ -37,7 +37,7 @@ def train(
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
     page = report or out.with_suffix(".html")
-    check_paths(out, page, data, schema, ledger)
+    check_paths(out, page, data, schema, ledger=ledger)
     if account:
         charge.check_budget(account, Budget(epsilon))
     model.ledger = account or Ledger(Budget(epsilon), public.name)
