@@ -16,6 +16,7 @@ import pytest
 
 from shell import output, run
 from veil import BadInput, BudgetRefused, Ledger, load_model
+from veil.models import METHODS
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 
@@ -276,3 +277,8 @@ def test_a_short_budget_is_refused_by_the_library_too(files, fair):
 
     with pytest.raises(BudgetRefused):
         NaiveBayesClassifier(epsilon=2, schema=fair[1], ledger=Ledger(1, "fair")).fit(fair[0])
+
+
+def test_the_help_names_every_method():
+    shown = output("train", "--help")
+    assert all(method in shown for method in METHODS)

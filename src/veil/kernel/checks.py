@@ -3,6 +3,8 @@
 Everything here is public. A question that passes cannot fail on a row afterwards, so no error depends on one.
 """
 
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,9 @@ def check_partition(
                 _check_axis(axis, schema)
         if seen is not None:
             seen.update(map(id, partition.axes))  # whoever asks holds the partitions, so no number is used again
+        kept = prod([axis.size for axis in partition.axes]), tuple([axis.column for axis in partition.axes])
+        if (partition.size, partition.columns) != kept:
+            raise BadInput("a grid must have the size and the columns of its axes: make it anew")
     elif type(partition) is Tree and type(partition.branches) is tuple:
         for part in (partition.cut, *partition.branches):
             check_partition(part, schema, dense=dense, depth=depth + 1)
@@ -57,11 +62,12 @@ def _column(name: str, schema: Schema) -> Categorical | Numeric:
 
 
 def _check_axis(axis: Axis, schema: Schema) -> None:
-    if type(axis) is not Axis or type(axis.groups) is not tuple or {*map(type, axis.groups)} != {int}:
+    fixed = type(axis) is Axis and (type(axis.column), type(axis.groups), type(axis.names)) == (str, tuple, tuple)
+    if not fixed or {*map(type, axis.groups)} != {int}:
         raise BadInput("a grid must be made of axes, as axis(column) makes them")
     if len(axis.groups) != _column(axis.column, schema).size:
         raise BadInput(f"the axis of column {axis.column!r} must give a group to each of its codes")
-    if set(axis.groups) != set(range(len(axis.names))):
+    if set(axis.groups) != set(range(axis.size)) or axis.size != len(axis.names):
         raise BadInput(f"the axis of column {axis.column!r} must number its groups from 0 and name each")
 
 
@@ -78,24 +84,26 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
         raise BadInput("a scorer must be CellScores or Linear")
 
 
-def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> None:
-    """Refuse a score that is not on the closed list, or weighs other classes."""
+def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> Any:
+    """The score, made anew so that its range is its own; only one on the closed list, which weighs these classes."""
     if type(score) not in kinds:
         raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
     if type(score) is ExpectedCorrect and len(score.weights) not in (0, len(schema.classes)):
         raise BadInput("give one weight for each class, or none")
+    return replace(score)
 
 
-def check_candidates(candidates: Any, score: Any, schema: Schema) -> None:
-    """Refuse candidates that do not fit the schema or the score; an axis that many grids share is looked at once."""
+def check_candidates(candidates: tuple[Any, ...], score: Any, schema: Schema) -> Any:
+    """The score, if it and all candidates fit the schema; an axis that many grids share is looked at once."""
     if not len(candidates):
         raise BadInput("there is nothing to choose from")
-    check_score(score, schema, (*SCORES, Discernibility))
+    score = check_score(score, schema, (*SCORES, Discernibility))
     seen: set[int] = set()
     dense = not together(candidates, score)
     for candidate in candidates:
         check_partition(candidate, schema, dense=dense, seen=seen)
         check_cell(score, candidate, schema)
+    return score
 
 
 def together(candidates: Any, score: Any) -> bool:

@@ -91,11 +91,11 @@ class Source:
         shares: Sequence[float] | None = None,
         by_class: bool = True,
     ) -> tuple[Release[Integers], ...]:
-        """Noisy counts of several partitions under one charge, which is divided in these shares (equally without
-        any).
+        """Noisy counts of several partitions under one charge, divided in these shares (equally without any).
 
         Adding a row adds one to one count of every partition; the partitions' costs add up to the budget exactly.
         """
+        partitions = tuple(partitions)  # looked at once: those that are checked are those that are asked
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(partitions)))
         if len(parts) != len(partitions):
             raise BadInput("give one share for each partition")
@@ -147,23 +147,24 @@ class Source:
         Permute-and-flip with exponent epsilon / (high - low) per unit, which costs epsilon by the range lemma.
         `handicaps` are public whole numbers taken off the scores; one added row does not move them.
         """
-        check_candidates(candidates, score, self.schema)
+        candidates = tuple(candidates)  # looked at once, and kept alive: what is known of an axis goes by its identity
+        score = check_candidates(candidates, score, self.schema)
         marks = check_handicaps(handicaps, len(candidates))
         epsilon = self._per_row(budget)
         receipt = self._charge("choose", f"one of {len(candidates)} by {type(score).__name__}", budget)
         with quiet():
             scores, rows = self._scores(candidates, score), self._rows_of(score)
             rate = epsilon / ((score.high - score.low) * rows)
-            winner = permute_and_flip(scores - marks * score.unit * rows, rate, self._noise)
+            winner = permute_and_flip(scores - marks.astype(scores.dtype) * (score.unit * rows), rate, self._noise)
         scale = float((score.high - score.low) / (epsilon * score.unit))
         return self._wrap(candidates[winner], scale, receipt)
 
     def _scores(self, candidates: Sequence[Any], score: Score) -> Integers:
         """The exact score of each candidate; grids, which may be many, are counted together."""
-        if not together(candidates, score):
-            return np.array([score(self._table.tabulate(candidate)) for candidate in candidates], np.int64)
-        scores = np.empty(len(candidates), np.int64)
-        for place, counts in self._table.tabulate_each(candidates):
+        many = self._rows_of(score) >= 2**31  # pairs of so many rows need Python's integers
+        scores = np.empty(len(candidates), object if many else np.int64)
+        apart = ((place, self._table.tabulate(candidate)) for place, candidate in enumerate(candidates))
+        for place, counts in self._table.tabulate_each(candidates) if together(candidates, score) else apart:
             scores[place] = score(counts)
         return scores
 
@@ -176,7 +177,7 @@ class Source:
 
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
-        check_score(score, self.schema)
+        score = check_score(score, self.schema)
         hits = whole(hits, "hits", 1, MOST_PARTS)
         level = -(-exact(threshold, "the threshold") * score.unit // 1)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
@@ -269,7 +270,7 @@ class Source:
 
     def _per_row(self, budget: Budget) -> Fraction:
         """What a row may cost: the budget protects a person with at most `rows_per_person` rows (group privacy)."""
-        epsilon = Budget(budget).epsilon / self.schema.rows_per_person
+        epsilon = min(Budget(budget).epsilon / self.schema.rows_per_person, Fraction(10**100))  # as doubles can hold it
         if epsilon < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon

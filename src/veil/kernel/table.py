@@ -61,8 +61,7 @@ class Table:
         return Tally(lambda name: self._columns[name][rows], self._labels[rows], self.classes).each(grids)
 
     def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
-        """The distinct cells that hold rows, sorted (cell * classes + class), and their counts; for any number of
-        cells."""
+        """The cells that hold rows, once each, sorted (cell * classes + class), and their counts; of any grid."""
         numbers: npt.NDArray[Any] = np.zeros(len(self), np.int64)
         codes = np.zeros(1, object if grid.size * self.classes >= 2**62 else np.int64)
         for piece in _pieces(self._with_class(grid)):
