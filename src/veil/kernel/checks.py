@@ -12,9 +12,11 @@ from ..columns import Categorical, Numeric
 from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
 from ..schema import Schema
+from .losses import LOSSES
 from .scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
 
 DEEPEST = 60
+MOST_WEIGHTS = 5_000  # of one minimisation: its steps take memory of their square
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
 SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
 NUMBERED = (Correct, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
@@ -117,6 +119,23 @@ def check_cell(score: Any, partition: Any, schema: Schema) -> None:
     if type(score) is Rows:
         whole(score.cell, "the score's cell", 0, partition.size - 1)
         whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
+
+
+def check_minimise(loss: Any, axes: Any, parts: Any, label: Any, offset: Any, schema: Schema) -> None:
+    """Refuse a loss that is not on the closed list, blocks that are no single axes, a class that there is not."""
+    if type(loss) not in LOSSES:
+        raise BadInput(f"a loss must be one of {', '.join(kind.__name__ for kind in LOSSES)}")
+    for one in axes:
+        check_partition(one, schema)
+        if type(one) is not Grid or len(one.axes) != 1:
+            raise BadInput("minimise takes grids of one axis each")
+    if len({one.columns for one in axes}) < len(axes) or len(parts) != len(axes):
+        raise BadInput("give every column once, and one share for each")
+    if sum(one.size for one in axes) > MOST_WEIGHTS:
+        raise BadInput(f"minimise takes up to {MOST_WEIGHTS:,} weights in all: use coarser or fewer columns")
+    whole(label, "the class", 0, len(schema.classes) - 1)
+    if not isinstance(offset, (int, float)) or not abs(offset) <= 100:
+        raise BadInput("the offset must be a number between -100 and 100")
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:

@@ -13,7 +13,16 @@ from ..errors import BadInput, LedgerProblem
 from ..questions import Axis, Binned, Grid, Partition, Scorer
 from ..schema import Schema
 from .budget import Budget, exact
-from .checks import check_candidates, check_cell, check_handicaps, check_partition, check_score, together, whole
+from .checks import (
+    check_candidates,
+    check_cell,
+    check_handicaps,
+    check_minimise,
+    check_partition,
+    check_score,
+    together,
+    whole,
+)
 from .ledger import Account, Ledger, Receipt
 from .mechanisms import (
     Sieve,
@@ -24,6 +33,8 @@ from .mechanisms import (
     survivors,
     threshold_for,
 )
+from .losses import Loss
+from .minimise import LATTICE, minimiser, noise_rates
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
 from .release import Release, SparseCounts, frozen
 from .scores import Discernibility, Score
@@ -235,6 +246,36 @@ class Source:
         if len(cuts) == 0:
             raise BadInput("a quantile needs a grid of at least one cut point")
         return partition, cuts
+
+    def minimise(
+        self,
+        loss: Loss,
+        axes: Sequence[Grid],
+        budget: Budget,
+        *,
+        label: int,
+        offset: float = 0.0,
+        penalty: float | Fraction = 4,
+        shares: Sequence[float] | None = None,
+    ) -> Release[Integers]:
+        """Weights for every group of these grids of one axis, one after the other, in units of 2^-30: large for groups
+        whose rows are of the class `label`.
+
+        Objective perturbation with a certified minimiser (see `minimise`). `penalty` over a column's part of epsilon,
+        which goes by `shares`, is the weight of its squares; `offset` is added to every row's sum.
+        """  # fmt: skip
+        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(axes)))
+        check_minimise(loss, axes, parts, label, offset, self.schema)
+        ratio = exact(penalty, "the penalty")
+        rates, penalties, sliver = noise_rates(loss, [self._per_row(part) for part in parts], ratio)
+        if min(rates) < SMALLEST_EPSILON / LATTICE or ratio < 1:
+            raise BadInput("the budget is too small or the penalty below 1: use a larger one")
+        receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
+        with quiet():
+            blocks = self._table.blocks(axes, label)
+            sizes = np.repeat(penalties, blocks.sizes)
+            weights = minimiser(blocks, loss, sizes, float(offset), rates, sliver, self._noise)
+        return self._wrap(frozen(weights), None, receipt)
 
     def split(self, partition: Partition) -> "tuple[Source, ...]":
         """One source for every cell, occupied or not. Together they cost what the dearest of them costs.
