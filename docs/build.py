@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 NAV = {
-    "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/schema": "Schema", "guide/epsilon": "Epsilon"},
+    "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
+    "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon"},
     "Methods": {"algorithms": "Algorithms", "comparison": "Comparison", "errata": "Errata"},
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},

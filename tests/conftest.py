@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from veil import Categorical, Ledger, Numeric, Schema, Source, open_source
+from veil import Categorical, Ledger, Numeric, Schema, Source, datasets, open_source
 from veil.cli import main
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
@@ -58,6 +58,22 @@ def schema() -> Schema:
 def source(rows: pd.DataFrame, schema: Schema) -> Source:
     """The ten rows behind a ledger of epsilon 100, with seeded noise."""
     return open_source(rows, schema, Ledger(100, schema.name), noise=1)
+
+
+@pytest.fixture(scope="session")
+def fair() -> tuple[pd.DataFrame, Schema]:
+    """A real survey and its schema."""
+    return datasets.load("fair")
+
+
+@pytest.fixture
+def files(tmp_path: Path, fair: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, and the current one, with 500 rows of the survey and its schema."""
+    rows, schema = fair
+    rows.head(500).to_csv(tmp_path / "fair.csv", index=False)
+    (tmp_path / "fair.toml").write_text(schema.to_toml())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -40,7 +40,8 @@ def files(tmp_path: Path, rows: pd.DataFrame, schema: Schema) -> Path:
 
 COMMANDS = [
     (), ("schema",), ("schema", "new"), ("schema", "check"), ("ledger",), ("ledger", "create"), ("ledger", "show"),
-    ("ledger", "verify"), ("ledger", "export"), ("audit",), ("demo",), ("train",), ("predict",), ("compare",),
+    ("ledger", "verify"), ("ledger", "export"), ("audit",), ("demo",), ("train",), ("predict",), ("publish",),
+    ("compare",),
 ]  # fmt: skip
 
 

@@ -30,9 +30,10 @@ from veil import (
     load_model,
     open_source,
 )
+from veil.plans.run import total
 from veil.report import CountsDisplay, report, sections
 from veil.report.counts import MOST_CODES, share_intervals
-from veil.report.facts import noise_of, total
+from veil.report.facts import noise_of
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 HOSTILE = [

@@ -15,23 +15,9 @@ import pandas as pd
 import pytest
 
 from shell import output, run
-from veil import BadInput, BudgetRefused, Ledger, datasets, load_model
+from veil import BadInput, BudgetRefused, Ledger, load_model
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
-
-
-@pytest.fixture(scope="module")
-def fair():
-    return datasets.load("fair")
-
-
-@pytest.fixture
-def files(tmp_path, fair, monkeypatch):
-    rows, schema = fair
-    rows.head(500).to_csv(tmp_path / "fair.csv", index=False)
-    (tmp_path / "fair.toml").write_text(schema.to_toml())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def train(*more, out="model.veil", epsilon=1):

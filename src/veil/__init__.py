@@ -1,5 +1,6 @@
 """Veil publishes from a private table under one differential-privacy budget."""
 
+from importlib import import_module
 from typing import Any
 
 from .columns import Categorical, Numeric, Text
@@ -45,6 +46,7 @@ __all__ = [
     "SeededNoise",
     "Source",
     "SparseCounts",
+    "Synopsis",
     "SystemNoise",
     "Text",
     "Tree",
@@ -53,7 +55,9 @@ __all__ = [
     "axis",
     "grid",
     "load_model",
+    "load_synopsis",
     "open_source",
+    "publish",
 ]
 MODELS = (
     "NaiveBayesClassifier",
@@ -62,12 +66,11 @@ MODELS = (
     "ProjectedHistogramClassifier",
     "load_model",
 )
+LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}
 
 
 def __getattr__(name: str) -> Any:
-    """The models, loaded when they are first used: scikit-learn takes two seconds that other uses need not wait."""
-    if name in MODELS:
-        from . import models
-
-        return getattr(models, name)
+    """Models and synopses, loaded when they are first used: scikit-learn takes two seconds."""
+    if name in LATER:
+        return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'veil' has no attribute {name!r}")

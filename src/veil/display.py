@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from html import escape
+from math import log10
 from typing import Any
 
 SHOWN = 20  # rows of a release, receipts of a ledger
+LARGE = {6: "million", 9: "billion", 12: "trillion"}
 LONG = 1000  # letters of a question
 KINDS = 'needs a kind: "categorical", "numeric" or "text"'
 COMPLAINTS = {  # in our words, where those of the validation library speak of Python
@@ -40,6 +42,20 @@ def amount(value: Fraction) -> str:
 def number(value: float) -> str:
     """About three significant digits."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def large(value: int) -> str:
+    """A count of things, however many they are.
+
+    >>> large(180), large(8_067_360), large(3 * 10**12), large(10**20)
+    ('180', '8.1 million', '3.0 trillion', 'about 10^20')
+    """
+    if value < 10**6:
+        return f"{value:,}"
+    if value < 10**15:
+        power, name = max((power, name) for power, name in LARGE.items() if value >= 10**power)
+        return f"{value / 10**power:.1f} {name}"
+    return f"about 10^{int(value.bit_length() * log10(2))}"
 
 
 def readable(text: object, most: int = 60) -> str:

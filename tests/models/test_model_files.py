@@ -1,6 +1,5 @@
 """Model files: whole or absent, the same model after a trip, nothing in them but what was released."""
 
-import hashlib
 import json
 import os
 import zipfile
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from containers import rewrite, swap
 from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, load_model
 from veil.files import new_file
 from veil.kernel.ledger import Receipt
@@ -25,19 +25,6 @@ def model(rows, schema):
 def path(model, tmp_path):
     model.save(tmp_path / "model.veil")
     return tmp_path / "model.veil"
-
-
-def rewrite(path, change):
-    """The file with `change` made to the dict of its parts, the manifest made to fit."""
-    with zipfile.ZipFile(path) as file:
-        parts = {name: file.read(name) for name in file.namelist()}
-    change(parts)
-    digests = {name: hashlib.sha256(part).hexdigest() for name, part in parts.items() if name != "manifest.json"}
-    if "manifest.json" in parts:
-        parts["manifest.json"] = json.dumps({**json.loads(parts["manifest.json"]), "parts": digests}).encode()
-    with zipfile.ZipFile(path, "w") as file:
-        for name, part in parts.items():
-            file.writestr(name, part)
 
 
 def test_a_model_comes_back_as_it_was(model, path, rows):
@@ -128,16 +115,6 @@ def test_a_file_that_makes_no_sense_is_refused(path, change):
     rewrite(path, change)
     with pytest.raises(BadInput, match="not a model, or was damaged or changed"):
         load_model(path)
-
-
-def swap(name, old, new):
-    """A change that replaces bytes in one part, which must be there."""
-
-    def change(parts):
-        assert old in parts[name]
-        parts[name] = parts[name].replace(old, new)
-
-    return change
 
 
 @pytest.mark.parametrize(

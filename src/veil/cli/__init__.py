@@ -7,7 +7,7 @@ import typer
 
 from ..errors import VeilError
 from ..kernel.ledger import VERSION
-from . import audit, compare, demo, ledger, predict, schema, train
+from . import audit, compare, demo, ledger, predict, publish, schema, train
 
 app = typer.Typer(
     name="veil",
@@ -21,6 +21,9 @@ app.add_typer(schema.app, name="schema")
 app.add_typer(ledger.app, name="ledger")
 app.command(epilog="Example: veil train survey.csv --schema survey.toml --epsilon 1 --out model.veil")(train.train)
 app.command(epilog="Example: veil predict model.veil new.csv --out predictions.csv")(predict.predict)
+app.command(
+    epilog="Example: veil publish survey.csv --schema survey.toml --epsilon 1 --out synopsis.veil --synthetic rows.csv"
+)(publish.publish)
 app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.parquet")(compare.compare)
 app.command(epilog="Example: veil audit --only count")(audit.audit)
 app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)

@@ -9,8 +9,8 @@ from ..display import column_rows
 from ..files import new_file
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from .charge import SEEDED, show_plan
 from .output import console, show_table, steps
-from .train import SEEDED, show_plan
 
 PAGE = Path("veil-demo.html")
 OTHERS = {"ceiling": "gradient boosting, NOT private", "majority": "always the larger class"}
@@ -34,7 +34,7 @@ def demo(
     ledger = Ledger(Budget(epsilon), data.schema.name)
     model = NaiveBayesClassifier(epsilon=epsilon, schema=data.schema, ledger=ledger, random_state=seed)
     show_table("What is public: the schema", ["column", "kind", "codes", "of"], column_rows(data.schema))
-    show_plan(model, ledger)
+    show_plan(model.rehearse(), data.schema, ledger.limit, ledger)
     with (
         steps("training", "the same without privacy", "writing the report") as step,
         new_file(out, force=out == PAGE) as draft,
@@ -50,7 +50,7 @@ def demo(
         draft.write_text(report(model, left=ledger.left, limit=ledger.limit, quality=quality), encoding="utf-8")
         step()
     if seed is not None:
-        console.print(SEEDED, style="bold red")
+        console.print(SEEDED.format(what="model"), style="bold red")
     table = [(name, f"{accuracy:.3f}", f"{auc:.3f}") for name, accuracy, auc in quality]
     show_table("On rows held out of training", ["model", "accuracy", "AUC"], table)
     console.print(f"{ledger}\n", markup=False)

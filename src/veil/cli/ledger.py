@@ -57,7 +57,7 @@ def show(ledger: File, as_json: Annotated[bool, Json] = False) -> None:
 def verify(
     ledger: File,
     against: Annotated[
-        list[Path] | None, typer.Option(help="A receipt, an export or a model that was kept elsewhere.")
+        list[Path] | None, typer.Option(help="A receipt, an export, a model or a synopsis that was kept elsewhere.")
     ] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
@@ -96,17 +96,17 @@ def _csv(receipts: list[dict[str, Any]]) -> str:
 
 
 def read_witnesses(path: Path) -> list[dict[str, Any]]:
-    """The receipts in a JSON file, or in the `receipts.json` of a model file."""
+    """The receipts in a JSON file, or in the `receipts.json` of a published file."""
     try:
         if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as model:
-                with model.open("receipts.json") as stream:
+            with zipfile.ZipFile(path) as file:
+                with file.open("receipts.json") as stream:
                     found = json.loads(stream.read(MOST_RECEIPTS))
         else:
             found = json.loads(path.read_text(encoding="utf-8"))
     except Exception:  # a zip can be broken in many ways
-        raise BadInput(f"{path} holds no receipts: give a receipt or an export in JSON, or a model file") from None
+        found = []
     found = found.get("receipts", [found]) if isinstance(found, dict) else found
     if not isinstance(found, list) or not found or not all(isinstance(witness, dict) for witness in found):
-        raise BadInput(f"{path} holds no receipts: give a receipt or an export in JSON, or a model file")
+        raise BadInput(f"{path} holds no receipts: give a receipt or an export in JSON, or a model or synopsis file")
     return found

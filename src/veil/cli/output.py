@@ -6,6 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import typer
 from rich import box
 from rich.console import Console
@@ -59,3 +62,37 @@ def write_text(path: Path, text: str, force: bool = False) -> None:
     """Write a new file, whole or not at all; an existing one only if asked to."""
     with new_file(path, force=force) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def check_table_path(path: Path) -> None:
+    """Refuse a file of rows that is neither CSV nor Parquet by its name."""
+    if path.suffix.lower() not in (".csv", ".parquet", ".pq"):
+        raise BadInput(f"{path} must end in .csv or .parquet")
+
+
+def write_table(draft: Path, table: pa.Table, suffix: str) -> None:
+    """Write rows as Parquet or, by the suffix of the place they are for, as CSV."""
+    if suffix.lower() == ".csv":
+        write_csv(draft, table)
+    else:
+        pyarrow.parquet.write_table(table, draft)
+
+
+def write_csv(draft: Path, table: pa.Table) -> None:
+    """Write a CSV in which a spreadsheet takes no text for a formula."""
+    safe = [_harmless_column(column) for column in table.columns]
+    table = pa.table(safe, [harmless(name) for name in table.column_names])
+    pyarrow.csv.write_csv(table, draft, pyarrow.csv.WriteOptions(quoting_style="needed"))
+
+
+def _harmless_column(column: pa.ChunkedArray) -> Any:
+    if not pa.types.is_string(column.type):
+        return column
+    coded = column.combine_chunks().dictionary_encode()
+    names = [harmless(name) for name in coded.dictionary.to_pylist()]
+    return pa.array(names, pa.string()).take(coded.indices)
+
+
+def harmless(name: str) -> str:
+    """Text such that a spreadsheet does not take it for a formula; numbers stay as they are."""
+    return f"'{name}" if name.startswith(FORMULA) and not name.lstrip("+-").replace(".", "", 1).isdigit() else name

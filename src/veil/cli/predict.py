@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import pyarrow as pa
-import pyarrow.csv
 import typer
 
 from ..files import new_file, read_rows
-from .output import FORMULA, check_paths, console, steps
+from .output import check_paths, console, steps, write_csv
 
 
 def predict(
@@ -32,14 +31,8 @@ def predict(
         odds = published.predict_proba(rows)
         step()
         columns = {f"p_{name}": odds[:, i] for i, name in enumerate(published.classes_)}
-        names = [_harmless(str(name)) for name in published.classes_]
-        table = pa.table({"prediction": pa.array(names).take(pa.array(odds.argmax(axis=1))), **columns})
-        pyarrow.csv.write_csv(table, draft, pyarrow.csv.WriteOptions(quoting_style="needed"))
+        names = pa.array([str(name) for name in published.classes_])
+        write_csv(draft, pa.table({"prediction": names.take(pa.array(odds.argmax(axis=1))), **columns}))
         step()
     console.print(f"Wrote {out}: for each row the prediction, then the probability of each class.", markup=False)
     console.print("It tells about these rows: whoever may not see them may not see it.")
-
-
-def _harmless(name: str) -> str:
-    """The name of a class such that a spreadsheet does not take it for a formula; numbers stay as they are."""
-    return f"'{name}" if name.startswith(FORMULA) and not name.lstrip("+-").replace(".", "", 1).isdigit() else name

@@ -1,10 +1,7 @@
 """PrivateClassifier: what all private classifiers share; a model adds a plan and its settings."""
 
-import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,20 +10,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..artefacts import plain_settings
 from ..display import amount, html_table, number, readable
 from ..errors import BadInput
 from ..files import new_file
 from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger, Receipt
+from ..kernel.ledger import Receipt
 from ..kernel.release import Release
-from ..kernel.source import Source, open_source
+from ..kernel.source import Source
 from ..plans.finish import probabilities
+from ..plans.run import is_private, rehearse, run, total
 from ..questions import Scorer
 from ..schema import Schema
+from ..synopsis.domain import declared_values
 from .files import write_model
 from .rows import (
     as_table,
-    declared_classes,
     feature_columns,
     inputs,
     named,
@@ -73,24 +72,16 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         schema, budget, settings = self._schema(X, y), Budget(self.epsilon), self.settings()
         columns = training_columns(X, y, schema)
-        source = open_source(columns, schema, self._ledger(budget, schema), noise=self.random_state)
-        scorer = self._plan(source, budget)
-        self._keep(schema, scorer, *map(tuple, source.record), settings)
+        made = run(self._plan, columns, schema, budget, ledger=self.ledger, noise=self.random_state)
+        self._keep(schema, *made, settings)
         if _is_public(self.schema):
             self._keep_classes(public_classes(schema.classes, columns[str(schema.label)]))
         self._keep_names(X)
         return self
 
     def rehearse(self) -> "tuple[Release[Any], ...]":
-        """The answers that a fit would ask for, with their noise: the plan, tried on a table without rows.
-
-        Nothing is opened or charged. A plan whose later questions follow from earlier answers shows one of its ways.
-        """
-        schema, budget = self._schema(None, None), Budget(self.epsilon)
-        nothing: dict[str, list[Any]] = {name: [] for name in [*(c.name for c in schema.column), schema.person] if name}
-        source = open_source(nothing, schema, Ledger(budget, schema.name), noise=0)
-        self._plan(source, budget)
-        return tuple(source.record.releases)
+        """The answers that a fit would ask for, with their noise; nothing is opened or charged."""
+        return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
 
     def _schema(self, X: Any, y: Any) -> Schema:
         if isinstance(self.schema, Schema):
@@ -100,11 +91,6 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         if _is_public(self.schema):
             return public_schema(X, y, self)
         return Schema.read(self.schema)
-
-    def _ledger(self, budget: Budget, schema: Schema) -> Ledger:
-        if self.ledger is None:
-            return Ledger(budget, schema.name)
-        return Ledger.open(self.ledger) if isinstance(self.ledger, (str, os.PathLike)) else self.ledger
 
     def _keep(
         self,
@@ -116,7 +102,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> None:
         self.schema_, self.scorer_, self.releases_, self.receipts_ = schema, scorer, releases, receipts
         self.settings_, self.n_features_in_ = settings, len(schema.column) - 1
-        self._keep_classes(declared_classes(schema.classes))
+        self._keep_classes(declared_values(schema.classes))
 
     def _keep_classes(self, classes: npt.NDArray[Any]) -> None:
         """The classes sorted, as scikit-learn has them, and where each is among the scorer's."""
@@ -134,7 +120,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     def private_(self) -> bool:
         """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
         check_is_fitted(self)
-        return bool(self.receipts_) and not self.schema_.public and all(r.private for r in self.receipts_)
+        return is_private(self.schema_, self.receipts_)
 
     def _scores(self, X: Any) -> npt.NDArray[np.int64]:
         check_is_fitted(self)
@@ -169,12 +155,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     def settings(self) -> dict[str, Any]:
         """The parameters that shape a model, as a file can hold them; not the schema, the ledger and the noise."""
         apart = ("schema", "ledger", "random_state")
-        given = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name not in apart}
-        try:
-            json.dumps(given)
-        except (TypeError, ValueError):
-            raise BadInput("the settings of a model must be numbers, text or lists of them") from None
-        return {**given, "epsilon": str(Budget(self.epsilon).epsilon)}
+        given = {name: value for name, value in self.get_params(deep=False).items() if name not in apart}
+        return plain_settings(given, self.epsilon)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -183,9 +165,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
     def _summary(self) -> str:
-        spent = sum(receipt.epsilon for receipt in self.receipts_)
-        mark = "" if self.private_ else ", NOT private"
-        return f"{type(self).__name__} of '{readable(self.schema_.name)}' for epsilon {amount(spent)}{mark}"
+        spent, mark = amount(total(self.receipts_)), "" if self.private_ else ", NOT private"
+        return f"{type(self).__name__} of '{readable(self.schema_.name)}' for epsilon {spent}{mark}"
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram; of a fitted model also what it cost."""
@@ -198,13 +179,6 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 def _is_public(schema: Any) -> bool:
     return isinstance(schema, str) and schema == "public"
-
-
-def _plain(value: Any) -> Any:
-    """A value of NumPy as Python has it; collections as lists."""
-    if isinstance(value, (np.generic, Fraction, Budget)):
-        return value.item() if isinstance(value, np.generic) else str(value)
-    return value if isinstance(value, str) or not isinstance(value, Collection) else [_plain(v) for v in value]
 
 
 def _asked(release: "Release[Any]") -> str:

@@ -22,7 +22,6 @@ from ..encoding import as_column, columns_of, in_blocks, numbers, text_of
 from ..errors import BadInput
 from ..schema import Schema
 
-TRUTH = {"True": True, "False": False}
 KINDS = "a data frame with text as column names, a NumPy array, a dict of columns or a list of lists"
 
 
@@ -110,19 +109,6 @@ def label_column(y: Any, public: bool) -> Any:
         warnings.warn("y should have one dimension, not be a table", DataConversionWarning, stacklevel=4)
         return as_column(y[names[0]], "y") if names else y[:, 0]
     return as_column(y, "y")
-
-
-def declared_classes(names: tuple[str, ...]) -> npt.NDArray[Any]:
-    """The classes of a schema: whole numbers or truth values if all of them are written so, else text.
-
-    It depends on the schema alone. The type that labels have in a data frame may tell about the rows: one missing
-    value makes integers floats.
-    """
-    if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names):
-        return np.array([int(name) for name in names])
-    if set(names) == set(TRUTH):
-        return np.array([TRUTH[name] for name in names])
-    return np.array(names, object)
 
 
 def public_classes(names: tuple[str, ...], labels: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Report: one training run on one page, from released values, public scales, the schema and receipts; never rows."""
+"""Report: one run on one page, from released values, public scales, the schema and receipts; never rows."""
 
 from .counts import CountsDisplay
 from .page import report

@@ -20,14 +20,15 @@ MOST_CLASSES = len(COLOURS)  # drawn as shares; more of them are a heat map
 LETTERS = 22  # of a name beside an axis
 
 
-def share_intervals(counts: npt.ArrayLike, error: float) -> tuple[Numbers, Numbers, Numbers]:
+def share_intervals(counts: npt.ArrayLike, error: npt.ArrayLike) -> tuple[Numbers, Numbers, Numbers]:
     """The share of each class in each code (not a number without rows), and the ends of its interval.
 
     If no true count of a code is further than `error` from the released one, the share of class k lies between
     l_k / (l_k + sum of the others' u) and u_k / (u_k + sum of the others' l), where l = max(count - error, 0) and
     u = max(count + error, 0): a share grows with its own count and falls with the others'.
     """
-    rows, least, most = (np.maximum(np.asarray(counts, np.float64) + shift, 0) for shift in (0, -error, error))
+    centre, error = np.asarray(counts, np.float64), np.asarray(error)
+    rows, least, most = (np.maximum(centre + shift, 0) for shift in (0, -error, error))
     share = _ratio(rows, rows.sum(axis=1, keepdims=True), np.nan)
     low = _ratio(least, least + most.sum(axis=1, keepdims=True) - most, 0.0)
     high = _ratio(most, most + least.sum(axis=1, keepdims=True) - least, 1.0)
@@ -55,10 +56,18 @@ class CountsDisplay:
     """
 
     def __init__(
-        self, counts: npt.ArrayLike, error: float, *, column: str, names: tuple[str, ...], classes: tuple[str, ...]
+        self,
+        counts: npt.ArrayLike,
+        error: npt.ArrayLike,
+        *,
+        column: str,
+        names: tuple[str, ...],
+        classes: tuple[str, ...],
+        shares: bool = True,
     ) -> None:
-        self.counts, self.error = np.asarray(counts), error
-        self.column, self.names, self.classes = column, names, classes
+        self.counts = np.asarray(counts)
+        self.error = np.broadcast_to(np.asarray(error), self.counts.shape)
+        self.column, self.names, self.classes, self.shares = column, names, classes, shares
 
     @classmethod
     def from_release(cls, release: "Release[Any]") -> "CountsDisplay":
@@ -67,8 +76,7 @@ class CountsDisplay:
         if release.receipt.verb != "count" or not isinstance(question, Grid) or len(question.axes) != 1:
             raise BadInput("only counts over one column can be displayed: use release.columns() for others")
         axis, classes = question.axes[0], release.classes
-        doubts = len(classes) * (1 if _few(classes) else axis.size)
-        error = release.error(1 - 0.05 / doubts)
+        error = release.error(_confidence(axis.size, classes))
         return cls(release.value, error, column=axis.column, names=axis.names, classes=classes)
 
     @classmethod
@@ -79,6 +87,23 @@ class CountsDisplay:
             known = ", ".join(readable(name) for name in tables) or "none"
             raise BadInput(f"the model has no counts of column {readable(column)!r} alone; it has those of: {known}")
         return tables[column]
+
+    @classmethod
+    def from_synopsis(cls, synopsis: Any, column: str) -> "CountsDisplay":
+        """The display of one column of a synopsis: its counts, summed over all other columns, and their noise.
+
+        If only counts above a threshold were released, nobody knows how many rows a share would be of: then it is a
+        heat map, of what was released.
+        """
+        if column not in synopsis.grid.columns:
+            known = ", ".join(readable(name) for name in synopsis.grid.columns) or "none"
+            raise BadInput(f"the synopsis cannot display column {readable(column)!r}; it can: {known}")
+        wanted, classes = [column, *synopsis.columns[len(synopsis.grid.columns) :]], synopsis.release_.classes
+        counts, shares = synopsis.marginal(wanted), synopsis.threshold is None
+        names = counts.names[column]
+        error = counts.error(_confidence(len(names), classes, shares))
+        tables = (table.reshape(len(names), len(classes)) for table in (counts.counts, error))
+        return cls(*tables, column=column, names=names, classes=classes, shares=shares)
 
     @property
     def only_noise(self) -> npt.NDArray[np.bool_]:
@@ -94,7 +119,7 @@ class CountsDisplay:
     @property
     def as_shares(self) -> bool:
         """Whether it is drawn as shares, not as a heat map."""
-        return _few(self.classes)
+        return self.shares and _few(self.classes)
 
     def plot(self, ax: Any = None) -> "CountsDisplay":
         """Draw on these axes, or on new ones; `ax_` and `figure_` hold what was drawn on."""
@@ -115,6 +140,11 @@ class CountsDisplay:
 
 def _few(classes: tuple[str, ...]) -> bool:
     return 2 <= len(classes) <= MOST_CLASSES
+
+
+def _confidence(size: int, classes: tuple[str, ...], shares: bool = True) -> float:
+    """That of one count, such that all which are read together have 95 % together."""
+    return 1 - 0.05 / (len(classes) * (1 if shares and _few(classes) else size))
 
 
 def displays(releases: Any) -> list[CountsDisplay]:
@@ -163,7 +193,7 @@ def _draw_shares(display: CountsDisplay, shown: Any, ax: Any) -> None:
 def _draw_heat(display: CountsDisplay, shown: Any, ax: Any) -> None:
     counts = display.counts[shown]
     blue = LinearSegmentedColormap.from_list("rows", [f"{COLOURS[0]}18", f"{COLOURS[0]}ff"])  # see-through when few
-    seen = np.ma.masked_where(counts <= display.error, counts.astype(np.float64))
+    seen = np.ma.masked_where(counts <= display.error[shown], counts.astype(np.float64))
     ax.imshow(seen, cmap=blue, vmin=0, vmax=max(counts.max(), 1), aspect="auto", interpolation="none")
     _name_ticks(ax.xaxis, display.classes, letters=10)
 

@@ -1,14 +1,11 @@
 """What a report says about releases and receipts, as numbers."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ..kernel.ledger import Receipt
 from ..kernel.release import Release, SparseCounts
 from ..questions import Grid
 
@@ -50,14 +47,3 @@ def _typical(counts: Any) -> int:
     sizes = np.sort(np.maximum(counts, 0), axis=None)[::-1]
     rows = np.cumsum(sizes)
     return int(sizes[np.searchsorted(rows, rows[-1] / 2)]) if sizes.size else 0
-
-
-def total(receipts: Sequence[Receipt], path: str = "") -> Fraction:
-    """What charges cost together: those of one account add up, of the parts of a split the dearest counts."""
-    own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
-    inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))
-    dearest: dict[str, Fraction] = defaultdict(Fraction)
-    for part in {account[len(path) + 1 :].partition("/")[0] for account in inside} - {""}:
-        split = part.partition(".")[0]
-        dearest[split] = max(dearest[split], total(receipts, f"{path}/{part}"))
-    return own + sum(dearest.values(), Fraction(0))

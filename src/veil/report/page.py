@@ -10,8 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
 from ..kernel.budget import exact
+from ..plans.run import total
+from ..synopsis import Synopsis
+from . import model as model_report
 from . import sections
-from .facts import total
+from . import synopsis as synopsis_report
 from .words import escaped
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -24,33 +27,31 @@ def report(
     limit: Fraction | None = None,
     quality: Sequence[tuple[str, float, float]] = (),
 ) -> str:
-    """One self-contained HTML page about a fitted model, for readers who did not run it.
+    """One self-contained HTML page about a fitted model or a synopsis, for readers who did not run it.
 
     `left` and `limit` are the ledger's, if the page shall show them. `quality` has a name, an accuracy and an AUC for
     each model to compare, measured on public rows or privately. Only releases, public scales, the schema and receipts
     enter, so the same ones always make the same text.
     """
-    check_is_fitted(model)
+    special = synopsis_report if isinstance(model, Synopsis) else model_report
+    if not isinstance(model, Synopsis):
+        check_is_fitted(model)
     left, limit = _balance(model, left, limit)
     parts = [
         sections.banner(model),
-        sections.headline(model, left, limit),
-        sections.asked(model),
-        sections.cost(model, left, limit),
-        sections.noise(model),
-        sections.released(model),
+        *special.parts(model, left, limit),
         sections.quality(quality),
         sections.promise(model),
         _footer(model),
     ]
-    return _page(f"{model.schema_.label} from {model.schema_.name}", "\n".join(parts), _receipts(model))
+    return _page(special.title(model), "\n".join(parts), _receipts(model))
 
 
 def _balance(model: Any, left: Any, limit: Any) -> tuple[Fraction | None, Fraction | None]:
     """What is left and the limit, exact; refused if they contradict the receipts."""
     left, limit = (None if value is None else exact(value, "left and limit") for value in (left, limit))
     if (left is not None and left < 0) or (limit is not None and (left or 0) + total(model.receipts_) > limit):
-        raise BadInput("what is left and what this run cost pass the limit: take both from the ledger of this model")
+        raise BadInput("what is left and what this run cost pass the limit: take both from its ledger")
     return left, limit
 
 

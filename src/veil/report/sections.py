@@ -1,14 +1,14 @@
-"""The sections of a report, each as HTML."""
+"""The sections that all reports share, each as HTML. They need what models and synopses have in common."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from inspect import getdoc
 from math import isnan
 from typing import Any
 
 from ..display import amount, column_rows, html_table, number, readable
-from .counts import COLOURS, MOST_CODES, CountsDisplay, displays
-from .facts import Noise, noise_of, total
+from ..plans.run import total
+from .counts import COLOURS, MOST_CODES, CountsDisplay
+from .facts import Noise, noise_of
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
 from .words import escaped, factor, listed, plural
 
@@ -48,48 +48,46 @@ def banner(model: Any) -> str:
     return f'<p class="banner" role="alert"><strong>NOT private</strong>{" ".join(reasons)} {rest}</p>'
 
 
-def headline(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
+def headline(title: str, lead: str, tiles: Sequence[tuple[str, str]]) -> str:
     """What this is and what it cost, in a sentence and a few numbers."""
-    label, data, apart = escaped(model.schema_.label), escaped(model.schema_.name), "" if model.private_ else "NOT "
-    lead = f"A {escaped(model.method.replace('-', ' '))} model, learned from noisy answers about a table."
-    if model.private_:
-        who = "one row" if model.schema_.person is None else "one person"
-        hides = f"little about {who}, at this cost" if total(model.receipts_) > WEAK else f"whether any {who} was in it"
-        lead += f" The noise hides {hides}."
-    cards = "".join(f"<div><b>{value}</b>{words}</div>" for value, words in _tiles(model, left, limit))
-    title = f"<h1>Predicting “{label}” from “{data}”, {apart}privately</h1>"
-    return f'{title}<p class="lead">{lead}</p><div class="tiles">{cards}</div>'
+    cards = "".join(f"<div><b>{value}</b>{words}</div>" for value, words in tiles)
+    return f'<h1>{title}</h1><p class="lead">{lead}</p><div class="tiles">{cards}</div>'
 
 
-def _tiles(model: Any, left: Fraction | None, limit: Fraction | None) -> list[tuple[str, str]]:
-    epsilon, tables = total(model.receipts_), noise_of(model.releases_)
+def hidden(model: Any) -> str:
+    """What the noise hides, in a sentence; nothing if the promise does not hold."""
+    if not model.private_:
+        return ""
+    who = "one row" if model.schema_.person is None else "one person"
+    hides = f"little about {who}, at this cost" if total(model.receipts_) > WEAK else f"whether any {who} was in it"
+    return f" The noise hides {hides}."
+
+
+def cost_tiles(model: Any, left: Fraction | None, limit: Fraction | None) -> list[tuple[str, str]]:
+    """What it cost, what is left, and what that means."""
+    epsilon = total(model.receipts_)
     tiles = [(amount(epsilon), "epsilon, the privacy cost of this run")]
     if left is not None:
         tiles.append((amount(left), "left to spend" if limit is None else f"left to spend of {amount(limit)}"))
     if model.private_:
         tiles.append((factor(epsilon), f"the factor by which {unit(model)} changes any odds, at most"))
-    if tables:
-        drowned = sum(table.drowned for table in tables)
-        tiles.append((f"{drowned} of {len(tables)}", "released tables drown in noise"))
     return tiles
 
 
-def asked(model: Any) -> str:
-    """The data set, the method, the columns and who is protected."""
-    schema, columns = model.schema_, model.scorer_.columns
-    words = (getdoc(type(model)) or type(model).__name__).split("\n\n")[0]
+def asked(model: Any, words: str, facts: Mapping[str, str]) -> str:
+    """The data set, the method in words, these facts, who is protected, and the schema."""
+    schema = model.schema_
     settings = {name: value for name, value in model.settings_.items() if name != "epsilon" and value is not None}
     facts = {
         "Data set": escaped(schema.name) + (f" ({escaped(schema.source, 300)})" if schema.source else ""),
         "Method": escaped(f"{model.method}: {words}", 300),
         "Settings": escaped(", ".join(f"{name} {value}" for name, value in settings.items()) or "none", 300),
-        "Predicts": f"{escaped(schema.label)}: {listed(schema.classes)}",
-        "From": f"{plural(len(columns), 'column')}: {listed(columns)}",
+        **facts,
         "Protects": unit(model) + (f", told apart by {escaped(schema.person)}" if schema.person else ""),
     }
     pairs = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts.items())
-    public = _table("What is public: the schema", ["column", "kind", "codes", "of"], list(column_rows(schema)))
-    return _section("What was asked", f"<dl>{pairs}</dl>", public)
+    public = table("What is public: the schema", ["column", "kind", "codes", "of"], list(column_rows(schema)))
+    return section("What was asked", f"<dl>{pairs}</dl>", public)
 
 
 def cost(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
@@ -100,8 +98,8 @@ def cost(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
     ]
     spent = total(model.receipts_)
     header = ["entry", "ledger / hash", "asked", "noise", "epsilon"]
-    charges = _table("Charges, exact", header, [*rows, ("", "", "together", "", amount(spent))])
-    return _section("What it cost and what is left", _bar(spent, left, limit), charges, CHECK)
+    charges = table("Charges, exact", header, [*rows, ("", "", "together", "", amount(spent))])
+    return section("What it cost and what is left", _bar(spent, left, limit), charges, CHECK)
 
 
 def _bar(run: Fraction, left: Fraction | None, limit: Fraction | None) -> str:
@@ -117,18 +115,18 @@ def noise(model: Any) -> str:
     """How large the noise is, beside the counts it was added to; and answers that are no counts."""
     tables = noise_of(model.releases_)
     others = [r for r in model.releases_ if not r.receipt.verb.startswith("count")]
-    answers = [(f"{r.receipt.verb} {r.receipt.question}", _answer(r.value)) for r in others]
-    parts = [_counts_noise(tables)] if tables else []
-    parts += [_table("Other answers", ["asked", "answer"], answers)] if answers else []
-    return _section("What the noise does to the numbers", *parts)
+    answers = [(f"{r.receipt.verb} {r.receipt.question}", answer(r.value)) for r in others]
+    parts = [counts_noise(tables)] if tables else []
+    parts += [table("Other answers", ["asked", "answer"], answers)] if answers else []
+    return section("What the noise does to the numbers", *parts)
 
 
-def _counts_noise(tables: Sequence[Noise]) -> str:
+def counts_noise(tables: Sequence[Noise]) -> str:
     figure = noise_figure([(table.name, table.typical, table.error) for table in tables[:MOST_COLUMNS]])
-    more = _more(len(tables) - MOST_COLUMNS, "in the list below")
+    rest = more(len(tables) - MOST_COLUMNS, "in the list below")
     header = ["counted", "fields", "noise scale", "95 % of counts within", "typical count", "its noise"]
-    listing = _table("Released tables and their noise", header, list(map(_noise_row, tables)))
-    return f"{NOISE}{_verdict(tables)}</p><figure>{figure}</figure>{more}{listing}"
+    listing = table("Released tables and their noise", header, list(map(_noise_row, tables)))
+    return f"{NOISE}{_verdict(tables)}</p><figure>{figure}</figure>{rest}{listing}"
 
 
 def _verdict(tables: Sequence[Noise]) -> str:
@@ -146,25 +144,25 @@ def _noise_row(row: Noise) -> tuple[object, ...]:
     return row.name, f"{row.fields:,}", number(row.scale), f"± {row.error:,}", f"{row.typical:,}", relative
 
 
-def _answer(value: Any) -> str:
+def answer(value: Any) -> str:
+    """An answer that is no count, in a few words."""
     return value.describe() if hasattr(value, "describe") else number(value) if isinstance(value, float) else str(value)
 
 
-def released(model: Any) -> str:
-    """For each column the shares of the classes, or the counts of many classes."""
-    found = displays(model.releases_)
+def released(found: Sequence[CountsDisplay], first: str = "", last: str = "") -> str:
+    """For each column the shares of the classes, or the counts of many classes, between two notes."""
     drawn = [table for table in found if not table.only_noise.all()]
-    hidden = [table.column for table in found if table.only_noise.all()]
+    drowned = [table.column for table in found if table.only_noise.all()]
     figures = "".join(_counts(table, place) for place, table in enumerate(drawn[:MOST_COLUMNS], 1))
     parts = [
+        first,
         _how_to_read(drawn),
         f'<div class="figures">{figures}</div>',
-        _more(len(drawn) - MOST_COLUMNS, "not drawn"),
+        more(len(drawn) - MOST_COLUMNS, "not drawn"),
     ]
-    if hidden:
-        parts.append(f"<p>Only noise, so not drawn: {plural(len(hidden), 'column')} ({listed(hidden)}).</p>")
-    parts.append(_more(len(noise_of(model.releases_)) - len(found), "not about one column, and not drawn"))
-    return _section("What was released", *parts)
+    if drowned:
+        parts.append(f"<p>Only noise, so not drawn: {plural(len(drowned), 'column')} ({listed(drowned)}).</p>")
+    return section("What was released", *parts, last)
 
 
 def _how_to_read(drawn: Sequence[CountsDisplay]) -> str:
@@ -189,9 +187,9 @@ def quality(rows: Sequence[tuple[str, float, float]]) -> str:
     if not rows:
         return ""
     shown = [(name, _score(accuracy), _score(auc)) for name, accuracy, auc in rows]
-    table = _table("Measured by the caller", ["", "accuracy", "AUC"], shown)
+    listing = table("Measured by the caller", ["", "accuracy", "AUC"], shown)
     chips = _chip(COLOURS[0], "accuracy") + _chip(COLOURS[1], "AUC", ring=True)
-    return _section("Quality", MEASURED, table, _legend(chips), f"<figure>{quality_figure(rows)}</figure>")
+    return section("Quality", MEASURED, listing, _legend(chips), f"<figure>{quality_figure(rows)}</figure>")
 
 
 def _score(value: float | None) -> str:
@@ -209,24 +207,26 @@ def promise(model: Any) -> str:
         "It does not hide what the whole group shows, nor the schema, which is public.",
     ]
     if model.private_:
-        return _section("The promise", f"<ol>{''.join(f'<li>{text}</li>' for text in sentences)}</ol>")
+        return section("The promise", f"<ol>{''.join(f'<li>{text}</li>' for text in sentences)}</ol>")
     struck = "".join(f"<li><s>{text}</s></li>" for text in sentences)
-    return _section("The promise", f"<p><strong>It does not hold for this run.</strong></p><ol>{struck}</ol>")
+    return section("The promise", f"<p><strong>It does not hold for this run.</strong></p><ol>{struck}</ol>")
 
 
-def _section(title: str, *parts: str) -> str:
+def section(title: str, *parts: str) -> str:
+    """A section of the page."""
     return f"<section><h2>{title}</h2>{''.join(parts)}</section>"
 
 
-def _table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table; a long one can be unfolded."""
-    table = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows])
+    shown = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows])
     if len(rows) <= MOST_COLUMNS:
-        return f'<div class="scroll">{table}</div>'
-    return f'<details><summary>{caption}: {len(rows):,} lines</summary><div class="scroll">{table}</div></details>'
+        return f'<div class="scroll">{shown}</div>'
+    return f'<details><summary>{caption}: {len(rows):,} lines</summary><div class="scroll">{shown}</div></details>'
 
 
-def _more(count: int, words: str) -> str:
+def more(count: int, words: str) -> str:
+    """That so many tables are not shown here; nothing if there are none."""
     verb = "is" if count == 1 else "are"
     return f'<p class="quiet">{plural(count, "more table")} {verb} {words}.</p>' if count > 0 else ""
 

@@ -1,0 +1,152 @@
+"""What the commands that charge a ledger share: checks before anything is charged, the plan, files, and the cost."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..display import amount, number
+from ..errors import BadInput, BudgetRefused
+from ..files import column_types, new_file, read_rows
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
+from ..plans.run import guessed_rows, total
+from ..schema import Schema
+from .output import console, print_json, show_table, steps
+
+SECONDS = 8e-8  # to read and encode one value, about
+OPEN = "The schema declares the rows public: the {what} is NOT private."
+SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
+Public = Annotated[Path, typer.Option(help="What is public about them, a TOML file.")]
+Account = Annotated[Path | None, typer.Option(help="The account to charge; without one, a budget of exactly epsilon.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no rows, charge nothing.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+
+
+def check_names(data: Path, schema: Schema) -> None:
+    """Complain about absent columns before anything is read or charged."""
+    present = column_types(data)
+    wanted = [*(column.name for column in schema.features), schema.person, schema.label]
+    if absent := [name for name in wanted if name and name not in present]:
+        raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
+
+
+def check_budget(account: Ledger, budget: Budget) -> None:
+    """Refuse before the rows are read what the ledger would refuse afterwards."""
+    if account.left < budget.epsilon:
+        raise BudgetRefused(
+            f"epsilon {amount(budget.epsilon)} is more than the {amount(account.left)} that is left in the ledger: "
+            "ask for less or stop here; nothing was charged"
+        )
+
+
+def run_and_write(
+    data: Path,
+    make: Callable[[Any], Any],
+    out: Path,
+    write: Callable[[Path, Any], None],
+    others: Mapping[Path, Callable[[Path, Any], None]],
+    force: bool,
+) -> Any:
+    """What was made of the rows in a file, once it and the others are written.
+
+    The files are opened first, so that nothing is charged if they cannot be written; the first is whole before the
+    others are begun, so that what was paid for is kept whatever happens to these.
+    """
+    with ExitStack() as files, steps("reading rows", "asking", *["writing"] * len(others)) as step:
+        drafts = {files.enter_context(new_file(path, force=force)): finish for path, finish in others.items()}
+        with new_file(out, force=force) as draft:
+            rows = read_rows(data)
+            step()
+            made = make(rows)
+            write(draft, made)
+        step()
+        for place, finish in drafts.items():
+            finish(place, made)
+            step()
+    return made
+
+
+def report_writer(ledger: Ledger) -> Callable[[Path, Any], None]:
+    """Writes the report of what was made, with what is left in the ledger."""
+
+    def write(draft: Path, made: Any) -> None:
+        from ..report import report
+
+        draft.write_text(report(made, left=ledger.left, limit=ledger.limit), encoding="utf-8")
+
+    return write
+
+
+def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
+    """How it was made and what it cost, for machines."""
+    receipts = [receipt.to_dict() for receipt in made.receipts_]
+    costs = {"epsilon": str(total(made.receipts_)), "left": str(ledger.left), "private": made.private_}
+    return {"method": made.method, **costs, "receipts": receipts}
+
+
+def say(made: Any, what: str, out: Path, page: Path, ledger: Ledger, shared: bool) -> None:
+    """What was written, whether it is private and what it cost; `shared` if that was charged to a ledger file."""
+    if not made.private_:
+        console.print((OPEN if made.schema_.public else SEEDED).format(what=what), style="bold red")
+    may = " Both may be published." if made.private_ else ""
+    console.print(f"Wrote {out}, and {page}: open it in a browser.{may}", markup=False)
+    cost = f"It cost epsilon {amount(total(made.receipts_))}"
+    if shared:
+        console.print(f"{cost}; the ledger has {amount(ledger.left)} of {amount(ledger.limit)} left.")
+    else:
+        console.print(f"{cost}; no ledger was charged: use --ledger if more is to follow.")
+
+
+def show_plan(
+    releases: Sequence[Any], schema: Schema, cost: Fraction, account: Ledger | None, as_json: bool = False
+) -> None:
+    """How a run would divide its budget, and what it would take."""
+    plan = plan_rows(releases, schema.rows_per_person)
+    width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
+    seconds = SECONDS * (len(schema.features) + 1)
+    if as_json:
+        names = ["answer", "about", "epsilon", "scale", "within"]
+        estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
+        left = {"left": str(account.left)} if account else {}
+        print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left})
+        return
+    plan.append(("together", "", amount(cost), "", ""))
+    show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], plan)
+    console.print("age[7] stands for a table of the 7 codes of column age by class.", markup=False)
+    if not all(release.receipt.verb.startswith("count") for release in releases):
+        made_up = f"those of {guessed_rows(schema):,} made-up rows"
+        console.print(f"Later questions follow from earlier answers, here from {made_up}.")
+    _say_left(account, cost)
+    _say_size(schema, seconds, width)
+    console.print("Nothing was charged, and no row was opened.")
+
+
+def _say_left(account: Ledger | None, cost: Fraction) -> None:
+    if account:
+        console.print(f"The ledger has {amount(account.left)} of {amount(account.limit)} left.")
+        if account.left < cost:
+            console.print("It would refuse this.", style="bold red")
+
+
+def _say_size(schema: Schema, seconds: float, width: int) -> None:
+    rows, guess = schema.rows or 1_000_000, "" if schema.rows else " (the schema does not say how many there are)"
+    estimate = f"about {number(seconds * rows)} s and {number(width * rows / 1e6)} MB of codes"
+    console.print(f"For {rows:,} rows{guess} expect {estimate}.")
+
+
+def plan_rows(releases: Sequence[Any], people: int) -> list[tuple[Any, ...]]:
+    """Each answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error."""
+    return [_plan_row(release, people) for release in releases]
+
+
+def _plan_row(release: Any, people: int) -> tuple[Any, ...]:
+    verb, counted = release.receipt.verb, release.receipt.verb.startswith("count")
+    about = release.question.describe() if release.question else release.receipt.question
+    if not counted or not release.scale:
+        return verb, about, amount(release.receipt.epsilon), number(release.scale) if release.scale else "", ""
+    return verb, about, number(people / release.scale), number(release.scale), release.error()

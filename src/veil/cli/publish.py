@@ -1,0 +1,91 @@
+"""veil publish: a private table for classification from a file of rows, and synthetic rows drawn from it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..display import readable
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
+from ..schema import Schema
+from . import charge
+from .output import Json, check_paths, check_table_path, console, print_json, write_table
+
+
+def publish(
+    data: charge.Data,
+    schema: charge.Public,
+    epsilon: Annotated[str, typer.Option(help="What the table may cost, such as 1 or 1/2.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write the table, such as synopsis.veil.")] = None,
+    method: Annotated[str, typer.Option(help="How to choose what to count: privpfc or projected.")] = "privpfc",
+    synthetic: Annotated[
+        Path | None, typer.Option(help="Where to write synthetic rows drawn from it, a CSV or Parquet file.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=0, max=10**9, help="How many of them; as many as were counted if absent.")
+    ] = None,
+    ledger: charge.Account = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the table is then NOT private.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the table if absent.")] = None,
+    dry_run: charge.DryRun = False,
+    force: charge.Force = False,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Publish a noisy table of a few columns by class, with a report of what was asked and what it cost.
+
+    It answers queries and makes synthetic rows in Python: veil.load_synopsis("synopsis.veil").
+    """
+    from ..synopsis import find_plan, rehearse_publish
+
+    public, budget = Schema.read(schema), Budget(epsilon)
+    find_plan(method)
+    charge.check_names(data, public)
+    account = Ledger.open(ledger) if ledger else None
+    if dry_run:
+        charge.show_plan(rehearse_publish(public, budget, method), public, budget.epsilon, account, as_json)
+        return
+    if out is None:
+        raise BadInput("say where to write the table, such as --out synopsis.veil")
+    page = report or out.with_suffix(".html")
+    _check_places(out, page, synthetic, rows, data, schema, ledger)
+    if account:
+        charge.check_budget(account, budget)
+    book = account or Ledger(budget, public.name)
+    others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
+    others[page] = charge.report_writer(book)
+    made = charge.run_and_write(data, _maker(public, budget, method, book, seed), out, _write, others, force)
+    if as_json:
+        places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
+        print_json({**places, "columns": list(made.columns), **charge.facts(made, book)})
+        return
+    charge.say(made, "table", out, page, book, account is not None)
+    if synthetic:
+        console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
+    console.print(f"The table holds {', '.join(map(readable, made.columns))}.", markup=False)
+    console.print(f'Next, in Python: veil.load_synopsis("{out}").to_frame()', markup=False)
+
+
+def _check_places(out: Path, page: Path, synthetic: Path | None, rows: int | None, *read: Path | None) -> None:
+    """Refuse, before anything is charged, places that cannot be what they should."""
+    check_paths(out, page, synthetic, *read)
+    if synthetic:
+        check_table_path(synthetic)
+    elif rows is not None:
+        raise BadInput("--rows is the number of synthetic rows: say where to write them with --synthetic rows.parquet")
+
+
+def _maker(schema: Schema, budget: Budget, method: str, ledger: Ledger, seed: int | None) -> Callable[[Any], Any]:
+    from ..synopsis import publish
+
+    return lambda rows: publish(rows, schema, epsilon=budget, method=method, ledger=ledger, random_state=seed)
+
+
+def _write(draft: Path, synopsis: Any) -> None:
+    synopsis.write(draft)
+
+
+def _rows_writer(path: Path, rows: int | None, seed: int | None) -> Callable[[Path, Any], None]:
+    return lambda draft, synopsis: write_table(draft, synopsis.to_arrow(rows, seed), path.suffix)

@@ -1,0 +1,84 @@
+"""Running a plan: on rows and their ledger, or on made-up ones, to see what it would ask; what a run cost."""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..columns import Categorical, Numeric
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger, Receipt
+from ..kernel.release import Release
+from ..kernel.source import Source, open_source
+from ..schema import Schema
+
+GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are
+MOST_ROWS = 100_000
+Result = TypeVar("Result")
+Plan = Callable[[Source, Budget], Result]
+Releases = tuple[Release[Any], ...]
+
+
+def run(
+    plan: Plan[Result], rows: Any, schema: Schema, budget: Budget, *, ledger: Any = None, noise: Any = None
+) -> tuple[Result, Releases, tuple[Receipt, ...]]:
+    """What a plan makes of rows, every release it was made from, and what they cost.
+
+    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own.
+    """
+    source = open_source(rows, schema, _ledger(ledger, budget, schema), noise=noise)
+    result = plan(source, budget)
+    releases, receipts = source.record
+    return result, tuple(releases), tuple(receipts)
+
+
+def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
+    if ledger is None:
+        return Ledger(budget, schema.name)
+    return Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
+
+
+def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Releases:
+    """The answers that a run would ask for, with their noise: the plan, tried on rows that are made up.
+
+    Nothing is opened or charged. A plan whose later questions follow from earlier answers shows one of its ways.
+    """
+    return run(plan, made_up(schema, guessed_rows(schema)), schema, budget, noise=0)[1]
+
+
+def guessed_rows(schema: Schema) -> int:
+    """How many rows a rehearsal makes up: as many as the schema guesses, within reason."""
+    return min(GUESS if schema.rows is None else schema.rows, MOST_ROWS)
+
+
+def made_up(schema: Schema, rows: int) -> dict[str, Any]:
+    """Rows of a schema that tell nothing: even draws of what it declares, each by itself."""
+    chance = np.random.default_rng(0)
+    found: dict[str, Any] = {schema.person: np.arange(rows)} if schema.person else {}
+    for column in schema.column:
+        if isinstance(column, Categorical):
+            found[column.name] = np.array(column.values, object)[chance.integers(len(column.values), size=rows)]
+        elif isinstance(column, Numeric):
+            found[column.name] = chance.uniform(*column.bounds, size=rows)
+        else:
+            found[column.name] = np.full(rows, "")
+    return found
+
+
+def is_private(schema: Schema, receipts: Sequence[Receipt]) -> bool:
+    """Whether the promise holds for what was made: a declared schema, and noise that nobody can repeat."""
+    return bool(receipts) and not schema.public and all(receipt.private for receipt in receipts)
+
+
+def total(receipts: Sequence[Receipt], path: str = "") -> Fraction:
+    """What charges cost together: those of one account add up, of the parts of a split the dearest counts."""
+    own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
+    inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))
+    dearest: dict[str, Fraction] = defaultdict(Fraction)
+    for part in {account[len(path) + 1 :].partition("/")[0] for account in inside} - {""}:
+        split = part.partition(".")[0]
+        dearest[split] = max(dearest[split], total(receipts, f"{path}/{part}"))
+    return own + sum(dearest.values(), Fraction(0))

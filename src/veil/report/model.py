@@ -1,0 +1,48 @@
+"""What the report of a model says that others do not."""
+
+from fractions import Fraction
+from inspect import getdoc
+from typing import Any
+
+from . import sections
+from .counts import displays
+from .facts import noise_of
+from .words import escaped, listed, plural
+
+
+def title(model: Any) -> str:
+    """What the page is called."""
+    return f"{model.schema_.label} from {model.schema_.name}"
+
+
+def parts(model: Any, left: Fraction | None, limit: Fraction | None) -> list[str]:
+    """The sections, from what it is to what was released."""
+    found = displays(model.releases_)
+    others = len(noise_of(model.releases_)) - len(found)
+    return [
+        _headline(model, left, limit),
+        _asked(model),
+        sections.cost(model, left, limit),
+        sections.noise(model),
+        sections.released(found, last=sections.more(others, "not about one column, and not drawn")),
+    ]
+
+
+def _headline(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
+    label, data, apart = escaped(model.schema_.label), escaped(model.schema_.name), "" if model.private_ else "NOT "
+    lead = f"A {escaped(model.method.replace('-', ' '))} model, learned from noisy answers about a table."
+    tables, tiles = noise_of(model.releases_), sections.cost_tiles(model, left, limit)
+    if tables:
+        drowned = sum(table.drowned for table in tables)
+        tiles.append((f"{drowned} of {len(tables)}", "released tables drown in noise"))
+    heading = f"Predicting “{label}” from “{data}”, {apart}privately"
+    return sections.headline(heading, lead + sections.hidden(model), tiles)
+
+
+def _asked(model: Any) -> str:
+    schema, columns = model.schema_, model.scorer_.columns
+    words = (getdoc(type(model)) or type(model).__name__).split("\n\n")[0]
+    predicts = f"{escaped(schema.label)}: {listed(schema.classes)}"
+    return sections.asked(
+        model, words, {"Predicts": predicts, "From": f"{plural(len(columns), 'column')}: {listed(columns)}"}
+    )

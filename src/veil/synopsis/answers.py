@@ -1,0 +1,149 @@
+"""What a synopsis answers: noisy counts by a few columns, and how many rows lie in a box."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..columns import MISSING, Categorical, Numeric
+from ..display import html_table, number, readable, text_table
+from ..encoding import text_of
+from ..errors import BadInput
+from ..kernel.release import Release
+from ..questions import Axis
+from .cells import Integers, Numbers, sum_error, threshold_of, variance
+from .domain import spans, spread
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Marginal:
+    """Noisy counts by some columns: `counts` and `standard_errors` have an axis for each, `names` the names on it.
+
+    Each count is a sum of released ones, `terms` says of how many. A standard error is that of the noise in them. If
+    `threshold` is not None, only noisy counts above it were released: all others count as 0, and some that are above
+    it are noise alone. Sums may then be too low or too high, by more than a standard error tells.
+    """
+
+    release: Release[Any]
+    names: Mapping[str, tuple[str, ...]]
+    counts: Integers
+    terms: Integers
+
+    @property
+    def standard_errors(self) -> Numbers:
+        return np.asarray(np.sqrt(self.terms * variance(float(self.release.scale or 0))))
+
+    @property
+    def threshold(self) -> int | None:
+        return threshold_of(self.release)
+
+    def error(self, confidence: float = 0.95) -> Numbers:
+        """How far each count lies from the truth, at most, with this confidence; from the noise alone."""
+        return sum_error(self.release, self.terms, confidence)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each cell: `pandas.DataFrame(marginal.columns())`."""
+        places = np.indices(self.counts.shape).reshape(self.counts.ndim, -1)
+        found: dict[str, list[Any]] = {}
+        for (column, names), place in zip(self.names.items(), places, strict=True):
+            found[column] = [names[i] for i in place]
+        for name, values in (("count", self.counts), ("standard_error", self.standard_errors)):
+            found[_unused(name, found)] = values.ravel().tolist()
+        return found
+
+    def _summary(self) -> tuple[str, list[str], list[tuple[Any, ...]]]:
+        columns = self.columns()
+        columns[[*columns][-1]] = [number(error) for error in self.standard_errors.ravel()]
+        title = f"Noisy counts by {', '.join(map(readable, self.names)) or 'nothing'}{_mark(self.threshold)}"
+        return title, list(columns), list(zip(*columns.values(), strict=True))
+
+    def __repr__(self) -> str:
+        return text_table(*self._summary())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._summary())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About how many rows lie in a box, and the standard error of the noise in it.
+
+    The error of taking the rows of a cell as evenly spread is not in it. `threshold` is as in Marginal.
+    """
+
+    count: float
+    standard_error: float
+    threshold: int | None = None
+
+    def __str__(self) -> str:
+        error = f"standard error {number(self.standard_error)}"
+        return f"about {number(self.count)} rows, {error}{_mark(self.threshold)}"
+
+
+def _unused(name: str, taken: Mapping[str, Any]) -> str:
+    """The name, with underscores until no column has it."""
+    return _unused(f"{name}_", taken) if name in taken else name
+
+
+def _mark(threshold: int | None) -> str:
+    return "" if threshold is None else f"; counts up to {threshold} were not released"
+
+
+def group_weights(axis: Axis, column: Categorical | Numeric, wanted: Any) -> Numbers:
+    """The share of each group's rows that are wanted: a name, a list of names, or a range of numbers (low, high)."""
+    inside = _in_range(column, wanted) if _is_range(column, wanted) else _named(column, wanted)
+    return np.bincount(axis.groups, inside * spread(axis, column))
+
+
+def class_weights(classes: tuple[str, ...], label: str, wanted: Any) -> Numbers:
+    """1 for each class that is wanted, else 0."""
+    return _picked(classes, label, wanted)
+
+
+def _is_range(column: Categorical | Numeric, wanted: Any) -> bool:
+    return isinstance(column, Numeric) and wanted is not None and wanted != MISSING
+
+
+def _named(column: Categorical | Numeric, wanted: Any) -> Numbers:
+    return _picked(column.names, column.name, wanted)
+
+
+def _picked(names: tuple[str, ...], column: str, wanted: Any) -> Numbers:
+    """1 for each of these names, else 0; None is the missing value."""
+    several = isinstance(wanted, (list, tuple, set, frozenset, np.ndarray))
+    picked = np.zeros(len(names))
+    for value in wanted if several else [wanted]:
+        picked[_place(names, column, value)] = 1
+    return picked
+
+
+def _place(names: tuple[str, ...], column: str, value: Any) -> int:
+    try:
+        return names.index(MISSING if value is None else text_of(value))
+    except ValueError:
+        known = ", ".join(readable(name) for name in names[:12]) + (", ..." if len(names) > 12 else "")
+        raise BadInput(f"column {column!r} has no value {readable(value)!r}: choose among {known}") from None
+
+
+def _in_range(column: Any, wanted: Any) -> Numbers:
+    """The share of each bin between two numbers, both included; None leaves an end open. One number is that integer."""
+    low, high = _ends(column, wanted)
+    starts, stops = spans(column)
+    shares = (np.minimum(stops, high) - np.maximum(starts, low)) / (stops - starts)
+    return np.concatenate([np.clip(shares, 0, 1), np.zeros(column.size - len(shares))])
+
+
+def _ends(column: Any, wanted: Any) -> tuple[float, float]:
+    try:
+        low, high = wanted if isinstance(wanted, (tuple, list)) else (wanted, wanted)
+        low, high = (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
+    except (TypeError, ValueError):
+        raise BadInput(f"column {column.name!r} needs a range, such as (30, 50) or (30, None)") from None
+    if low == high and not column.integer:
+        raise BadInput(f"column {column.name!r} is not of integers: ask for a range, such as (30, 50)")
+    least, most = column.bounds
+    if not (low <= high and low <= most and high >= least):
+        declared = f"column {column.name!r} was declared from {number(least)} to {number(most)}"
+        raise BadInput(f"{declared}: ask for a range (low, high) that meets it")
+    return (float(np.ceil(low)), float(np.floor(high)) + 1) if column.integer else (low, high)

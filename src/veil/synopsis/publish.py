@@ -1,0 +1,71 @@
+"""publish: from private rows to a synopsis; and the synopsis in a file."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..artefacts import insist, plain_settings, read
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.release import Release
+from ..kernel.source import Source
+from ..plans.privpfc import privpfc
+from ..plans.projected_histogram import projected_histogram
+from ..plans.run import rehearse, run
+from ..schema import Schema
+from .table import Synopsis
+
+Publisher = Callable[..., Release[Any]]
+PUBLISHERS: dict[str, Publisher] = {"privpfc": privpfc, "projected": projected_histogram}
+
+
+def publish(
+    rows: Any,
+    schema: Any,
+    *,
+    epsilon: Any,
+    method: str = "privpfc",
+    ledger: Any = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> Synopsis:
+    """Publish a noisy table of rows for classification; it costs epsilon, exactly.
+
+    `schema` is a Schema or the path of one, and names the label. `method` is one of PUBLISHERS, `settings` are its own.
+    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own. `random_state` other than
+    None makes the noise repeatable, and the synopsis is marked as not private.
+    """
+    schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
+    plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
+    release, releases, receipts = run(plan, rows, schema, Budget(epsilon), ledger=ledger, noise=random_state)
+    return Synopsis(schema, release, releases, receipts, method, kept)
+
+
+def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> tuple[Release[Any], ...]:
+    """The answers that `publish` would ask for, with their noise; nothing is opened or charged."""
+    return rehearse(find_plan(method, **settings), _labelled(schema), Budget(epsilon))
+
+
+def _labelled(schema: Schema) -> Schema:
+    if schema.label is None:
+        raise BadInput("a table for classification needs a label: name the column to predict in the schema")
+    return schema
+
+
+def find_plan(method: str, **settings: Any) -> Callable[[Source, Budget], Release[Any]]:
+    """The plan of this name with its settings."""
+    if method not in PUBLISHERS:
+        raise BadInput(f"there is no method {method!r}: choose one of {', '.join(PUBLISHERS)}")
+    return partial(PUBLISHERS[method], **settings)
+
+
+def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
+    """The synopsis in a file that `save` or `veil publish` wrote; safe to use on files from strangers."""
+    return read(path, "synopsis", _checked)
+
+
+def _checked(held: dict[str, Any]) -> Synopsis:
+    place, releases = held.pop("table"), held["releases"]
+    insist(type(place) is int and 0 <= place < len(releases))
+    return Synopsis(release=releases[place], **held)

@@ -1,0 +1,172 @@
+"""Synthetic rows: as many for each cell as were counted, spread evenly over what the cell can hold.
+
+Rows are drawn from released counts, so drawing them costs nothing, and ordinary random numbers will do.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ..columns import Categorical, Numeric, Text
+from ..errors import BadInput
+from ..kernel.release import Release, SparseCounts
+from ..questions import Axis, axis
+from ..schema import Schema
+from .cells import digits, sizes
+from .domain import declared_values, spans, spread
+
+MOST_ROWS = 1_000_000_000
+LARGEST = 2**53  # whole numbers from here on are not exact in the bounds
+Drawn = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]  # values, and which are missing (None: none)
+
+
+def draw_columns(
+    schema: Schema,
+    release: Release[Any],
+    rows: int | None,
+    random_state: Any,
+    values: str,
+    missing: bool,
+    all_columns: bool,
+) -> dict[str, Drawn]:
+    """The columns of synthetic rows by name, in the order of the schema."""
+    if values not in ("uniform", "midpoint"):
+        raise BadInput('values must be "uniform" or "midpoint"')
+    chance = np.random.default_rng(random_state)
+    *places, labels = draw_cells(release, _number(rows), chance, [] if missing else _known(schema, release))
+    drawn: dict[str, Drawn] = {}
+    axes = {part.column: (part, place) for part, place in zip(release.question.axes, places, strict=True)}
+    for column in schema.column:
+        if column.name == schema.label and release.classes == schema.classes:
+            drawn[column.name] = declared_values(schema.classes)[labels], None
+        elif column.name in axes:
+            drawn[column.name] = _draw(column, *axes[column.name], chance, values)
+        elif all_columns:
+            drawn[column.name] = _unknown(column, len(labels), chance, values)
+    return drawn
+
+
+def _number(rows: int | None) -> int | None:
+    if rows is not None and (not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MOST_ROWS):
+        raise BadInput(f"rows must be a whole number from 0 to {MOST_ROWS:,}")
+    return rows
+
+
+def _known(schema: Schema, release: Release[Any]) -> list[npt.NDArray[np.bool_]]:
+    """For each axis, the groups that hold more than missing values."""
+    found = []
+    for part in release.question.axes:
+        column: Any = schema.get(part.column)
+        declared = np.arange(column.size) < column.size - (column.missing is None)
+        found.append(np.bincount(part.groups, declared) > 0)
+    return found
+
+
+def draw_cells(
+    release: Release[Any], rows: int | None, chance: np.random.Generator, known: Sequence[npt.NDArray[np.bool_]]
+) -> list[npt.NDArray[Any]]:
+    """The place on each axis, and the class, of each row, in random order; only at places that are known, if given."""
+    codes, counts, shape = *_positive(release), sizes(release)
+    places = digits(codes, shape)
+    for allowed, place in zip(known, places, strict=False):
+        counts = counts * allowed[place]
+    whole = counts.sum(dtype=np.float64)
+    if rows is not None and not whole:  # nothing stood out: all cells are alike
+        free = [*map(np.flatnonzero, known), *map(np.arange, shape[len(known) :])]
+        return [chance.choice(part, rows) for part in free]
+    if rows is None and whole > MOST_ROWS:
+        raise BadInput("the released counts add up to more than a billion rows: say how many with rows=...")
+    times = counts if rows is None else chance.multinomial(rows, counts / whole)
+    picked = np.repeat(np.arange(len(codes)), times)
+    chance.shuffle(picked)
+    return [_narrow(place, size)[picked] for place, size in zip(places, shape, strict=True)]
+
+
+def _positive(release: Release[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The cells (cell * classes + class) whose count is above zero, and these counts."""
+    if isinstance(release.value, SparseCounts):
+        return release.value.codes, release.value.counts
+    table = np.asarray(release.value).ravel()
+    codes = np.flatnonzero(table > 0)
+    return codes, table[codes]
+
+
+def _narrow(place: npt.NDArray[np.int64], size: int) -> npt.NDArray[Any]:
+    return place.astype(np.min_scalar_type(size))
+
+
+def _unknown(column: Any, rows: int, chance: np.random.Generator, values: str) -> Drawn:
+    """A column of which nothing was counted: even draws of its declared domain; of free text, nothing."""
+    if isinstance(column, Text):
+        return np.full(rows, None), np.ones(rows, np.bool_)
+    return _draw(column, axis(column, level=0).axes[0], np.zeros(rows, np.uint8), chance, values)
+
+
+def _draw(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator, values: str) -> Drawn:
+    """A value for each row from its group."""
+    if isinstance(column, Numeric) and values == "midpoint":
+        return _typed(column, _midpoints(column, part)[groups])
+    codes = _members(column, part, groups, chance)
+    if isinstance(column, Categorical):
+        names = declared_values(column.values)
+        missing = codes == len(names)
+        return (names[np.where(missing, 0, codes)], missing) if missing.any() else (names[codes], None)
+    lows, highs = (np.append(ends, np.nan) for ends in spans(column))
+    width = (highs - lows)[codes]
+    inside = chance.random(len(codes)) * width
+    inside = np.floor(inside) if column.integer else inside
+    return _typed(column, np.minimum(lows[codes] + inside, np.nextafter(highs, lows)[codes]))
+
+
+def _members(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator) -> npt.NDArray[Any]:
+    """One of the codes that the rows of each group are spread over."""
+    codes = np.flatnonzero(spread(part, column))
+    codes = codes[np.argsort(np.array(part.groups)[codes], kind="stable")]
+    many = np.bincount(np.array(part.groups)[codes])
+    first = np.cumsum(many) - many
+    if (many == 1).all():
+        return _narrow(codes, column.size)[groups]
+    return codes[first[groups] + (chance.random(len(groups)) * many[groups]).astype(np.int64)]
+
+
+def _midpoints(column: Numeric, part: Axis) -> npt.NDArray[np.float64]:
+    """The mean of what would be drawn for each group; not a number for missing values."""
+    lows, highs = spans(column)
+    middles = np.append((lows + highs - column.integer) / 2, np.nan)[: column.size]
+    shares = spread(part, column)
+    known = np.where(shares > 0, middles, 0) * shares
+    means = np.bincount(part.groups, known)
+    return np.floor(means + 0.5) if column.integer else means
+
+
+def _typed(column: Numeric, x: npt.NDArray[np.float64]) -> Drawn:
+    """Numbers, whole ones as integers if these are exact; a missing one is marked."""
+    missing = np.isnan(x)
+    if column.integer and max(map(abs, column.bounds)) < LARGEST:
+        x = np.where(missing, 0, x).astype(np.int64)
+    return x, missing if missing.any() else None
+
+
+def as_arrow(columns: dict[str, Drawn]) -> pa.Table:
+    """The columns as an Arrow table; what is missing is null."""
+    kinds = {name: pa.string() if values.dtype == object else None for name, (values, _) in columns.items()}
+    return pa.table({name: pa.array(values, kinds[name], mask=gaps) for name, (values, gaps) in columns.items()})
+
+
+def as_frame(columns: dict[str, Drawn]) -> Any:
+    """The columns as a pandas data frame, or as an Arrow table if there is no pandas."""
+    try:
+        import pandas
+    except ImportError:
+        return as_arrow(columns)
+    return pandas.DataFrame({name: _with_gaps(*drawn) for name, drawn in columns.items()})
+
+
+def _with_gaps(values: npt.NDArray[Any], gaps: npt.NDArray[np.bool_] | None) -> npt.NDArray[Any]:
+    """Values as pandas has them: a missing number is not a number, anything else that is missing is None."""
+    if gaps is None:
+        return values
+    return np.where(gaps, np.nan, values) if values.dtype.kind in "if" else np.where(gaps, None, values.astype(object))
