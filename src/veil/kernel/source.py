@@ -19,11 +19,13 @@ from .checks import (
     check_handicaps,
     check_minimise,
     check_partition,
+    check_penalty,
     check_score,
     together,
     whole,
 )
 from .ledger import Account, Ledger, Receipt
+from .losses import Loss
 from .mechanisms import (
     Sieve,
     discrete_laplace,
@@ -33,8 +35,7 @@ from .mechanisms import (
     survivors,
     threshold_for,
 )
-from .losses import Loss
-from .minimise import LATTICE, minimiser, noise_rates
+from .minimise import Objective, amounts, minimiser
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
 from .release import Release, SparseCounts, frozen
 from .scores import Discernibility, Score
@@ -253,28 +254,25 @@ class Source:
         axes: Sequence[Grid],
         budget: Budget,
         *,
-        label: int,
-        offset: float = 0.0,
+        label: int | None = None,
+        offsets: Sequence[float] = (),
         penalty: float | Fraction = 4,
         shares: Sequence[float] | None = None,
     ) -> Release[Integers]:
-        """Weights for every group of these grids of one axis, one after the other, in units of 2^-30: large for groups
-        whose rows are of the class `label`.
+        """Weights for every group of these grids of one axis, one after the other, in units of 2^-30: weights x 1,
+        large for groups whose rows are of the class `label`; with Softmax weights x classes.
 
         Objective perturbation with a certified minimiser (see `minimise`). `penalty` over a column's part of epsilon,
-        which goes by `shares`, is the weight of its squares; `offset` is added to every row's sum.
-        """  # fmt: skip
+        which goes by `shares`, is the weight of its squares; `offsets` are added to a row's scores.
+        """
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(axes)))
-        check_minimise(loss, axes, parts, label, offset, self.schema)
-        ratio = exact(penalty, "the penalty")
-        rates, penalties, sliver = noise_rates(loss, [self._per_row(part) for part in parts], ratio)
-        if min(rates) < SMALLEST_EPSILON / LATTICE or ratio < 1:
-            raise BadInput("the budget is too small or the penalty below 1: use a larger one")
+        start = check_minimise(loss, axes, len(parts), label, offsets, self.schema)
+        sizes, epsilons = [one.size for one in axes], [self._per_row(part) for part in parts]
+        given = amounts(loss, epsilons, check_penalty(penalty), sizes, len(self.schema.classes))
         receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
         with quiet():
-            blocks = self._table.blocks(axes, label)
-            sizes = np.repeat(penalties, blocks.sizes)
-            weights = minimiser(blocks, loss, sizes, float(offset), rates, sliver, self._noise)
+            objective = Objective(self._table.blocks(axes, label), loss, given.penalties, start)
+            weights = minimiser(objective, given, self._noise)
         return self._wrap(frozen(weights), None, receipt)
 
     def split(self, partition: Partition) -> "tuple[Source, ...]":

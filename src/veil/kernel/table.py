@@ -61,11 +61,13 @@ class Table:
         rows: Any = slice(None) if self._rows is None else self._rows
         return Tally(lambda name: self._columns[name][rows], self._labels[rows], self.classes).each(grids)
 
-    def blocks(self, grids: Sequence[Grid], label: int) -> Blocks:
-        """The group of every row on each grid of one axis, and whether it is of this class."""
+    def blocks(self, grids: Sequence[Grid], label: int | None) -> Blocks:
+        """The group of every row on each grid of one axis, and whether it is of this class, or of which one."""
         rows: Any = slice(None) if self._rows is None else self._rows
         codes = [grid.axes[0].pick(self._columns[grid.columns[0]][rows]) for grid in grids]
-        return Blocks(codes, [grid.size for grid in grids], np.where(self._labels[rows] == label, 1.0, -1.0))
+        labels, numbers = self._labels[rows], np.arange(self.classes)[:, None]
+        truth = labels == numbers if label is None else np.where(labels == label, 1, -1)[None]
+        return Blocks(codes, [grid.size for grid in grids], truth.astype(np.float64))
 
     def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
         """The distinct cells that hold rows, sorted (cell * classes + class), and their counts; for any number of
