@@ -16,6 +16,7 @@ from veil import BadInput, Budget, Categorical, Ledger, Numeric, Schema, axis, o
 from veil.kernel import minimise
 from veil.kernel.losses import MOST_CLASSES, Hinge, Logistic, Softmax
 from veil.kernel.minimise import (
+    LARGEST,
     SLIVER,
     TOLERANCE,
     UNIT,
@@ -357,7 +358,7 @@ def test_the_solver_always_stops_where_the_gradient_is_certainly_short(kind, row
         weights = solve(objective, shift)
         gradient = objective.gradient(weights, objective.blocks.scores(weights) + objective.offsets, shift)
     assert sqrt((gradient**2).sum()) + error_bound(objective, weights, shift) < TOLERANCE
-    assert certainly_short(objective, weights, gradient, shift) and np.abs(weights).max() < 2**33
+    assert certainly_short(objective, weights, gradient, shift) and np.abs(weights).max() < LARGEST
 
 
 def test_a_gradient_that_may_be_longer_is_not_called_short():

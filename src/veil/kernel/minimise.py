@@ -29,9 +29,10 @@ from .noise import SMALLEST_EPSILON, Integers, Noise
 TOLERANCE = 2.0**-14  # of the norm of the gradient
 LATTICE = Fraction(1, 2**20)  # of the noise in the objective, where the sampler allows it
 UNIT = 1 << 30  # released weights are whole numbers of 1 / UNIT
+LARGEST = 2.0**30  # weight
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
 LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get coarse
-STEPS = 12  # at least, so that their number says little
+STEPS = 8  # at least, so that their number says little
 SAMPLE = 1 << 13  # rows for the first guess of the curvature
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
 
@@ -178,7 +179,8 @@ def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
     pairs = zip(given.rates, blocks.sizes, strict=True)
     drawn = [lattice_laplace(rate, given.lattice, size * classes, noise) for rate, size in pairs]
     shift = np.hstack([part.reshape(classes, -1) for part in drawn])
-    rounded = np.rint(solve(objective, shift).T * UNIT).astype(np.int64)
+    within = np.clip(solve(objective, shift).T, -LARGEST, LARGEST)  # which brings no two points further apart
+    rounded = np.rint(within * UNIT).astype(np.int64)
     return rounded + noise.discrete_laplace(given.last, rounded.size).reshape(rounded.shape)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..kernel.budget import Budget
 from ..kernel.source import Source
-from ..plans.linear import logistic_regression, support_vectors
+from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors
 from ..questions import Scorer
 from .base import PrivateClassifier
 
@@ -31,7 +31,7 @@ class LogisticRegressionClassifier(PrivateClassifier):
         schema: Any = None,
         ledger: Any = None,
         random_state: Any = None,
-        penalty: float = 4,
+        penalty: float = PENALTY,
     ) -> None:
         self.epsilon = epsilon
         self.schema = schema
@@ -65,7 +65,7 @@ class LinearSVMClassifier(PrivateClassifier):
         schema: Any = None,
         ledger: Any = None,
         random_state: Any = None,
-        penalty: float = 4,
+        penalty: float = MARGIN_PENALTY,
     ) -> None:
         self.epsilon = epsilon
         self.schema = schema

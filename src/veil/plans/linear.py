@@ -17,9 +17,10 @@ from ..schema import Schema
 from .finish import Numbers, class_prior
 
 PENALTY = 4  # over a column's part of epsilon, the weight of its squares
+MARGIN_PENALTY = 8  # the same for support vectors
 JOINT = 2  # times that for classes that are told apart together, whose noise is twice as large
-FEW = 250  # rows times epsilon for each column, below which eight groups are better than all
-COARSE = 9  # these and the missing values
+ROWS = 40  # that a group should have on average, times epsilon and over the number of columns
+FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
 
 
@@ -41,7 +42,7 @@ def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENA
     return Linear(_tables(axes, fitted.value), start)
 
 
-def support_vectors(source: Source, budget: Budget, *, penalty: float = PENALTY) -> Linear:
+def support_vectors(source: Source, budget: Budget, *, penalty: float = MARGIN_PENALTY) -> Linear:
     """Weights that put rows on the right side, by a margin.
 
     Budget: 3 % for the class totals, the rest for the weights; with more than two classes an equal part of it for each
@@ -99,12 +100,12 @@ def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
 
 
 def _axes(schema: Schema, signal: float) -> list[Grid]:
-    """Every column at its finest level; with few rows for the budget, at the finest of at most eight groups."""
-    few = signal / len(schema.features) < FEW
-    return [_coarse(column) if few else axis(column) for column in schema.features]
+    """Every column at its finest level that has no more groups than rows and budget bear; missing values are apart."""
+    most = max(FEWEST[len(schema.classes) > 2], signal / len(schema.features) / ROWS)
+    return [_level(column, most + 1) for column in schema.features]
 
 
-def _coarse(column: Categorical | Numeric) -> Grid:
+def _level(column: Categorical | Numeric, most: float) -> Grid:
     levels = [axis(column, level) for level in range(len(column.levels))]
     below = levels[1:] or levels
-    return next((one for one in reversed(below) if one.size <= COARSE), below[0])
+    return next((one for one in reversed(below) if one.size <= most), below[0])
