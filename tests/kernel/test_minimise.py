@@ -176,6 +176,37 @@ def test_too_many_classes_or_weights_are_refused():
         source.minimise(Logistic(), [axis(schema.get("x"))], Budget(1), label=0)
 
 
+def test_a_loss_that_was_tampered_with_counts_as_its_class_says():
+    loss = Logistic()
+    object.__setattr__(loss, "spread", 0.01)
+    object.__setattr__(loss, "slopes", lambda scores, truth: scores)
+    honest, tampered = (ask(one, made_rows(), 1)[0] for one in (Logistic(), loss))
+    assert (honest == tampered).all()
+
+
+def test_a_person_s_rows_divide_the_budget(monkeypatch):
+    seen = []
+    real = minimise.amounts
+    monkeypatch.setattr(
+        "veil.kernel.source.amounts", lambda loss, parts, *more: seen.append(parts) or real(loss, parts, *more)
+    )
+    schema = SCHEMA.model_copy(update={"person": "who", "rows_per_person": 3})
+    rows = {**made_rows(30).to_dict("list"), "who": list(range(30))}
+    source = open_source(rows, schema, Ledger(9, "toy"), noise=0)
+    source.minimise(Softmax(), AXES, Budget(3), shares=[1, 3])
+    assert seen == [[Fraction(1, 4), Fraction(3, 4)]]
+
+
+def test_a_part_of_a_split_is_minimised_for_its_own_rows():
+    rows = made_rows(400)
+    source = open_source(rows, SCHEMA, Ledger(10**401, "toy"), noise=0)
+    part = source.split(axis(SCHEMA.get("a")))[0]
+    settings = {"label": 1, "penalty": Fraction(HUGE) * (1 - SLIVER)}
+    found = part.minimise(Logistic(), AXES[1:], Budget(HUGE), **settings).value
+    alone = open_source(rows[rows["a"] == "u"], SCHEMA, Ledger(10**401, "toy"), noise=0)
+    assert found == pytest.approx(alone.minimise(Logistic(), AXES[1:], Budget(HUGE), **settings).value, abs=UNIT * 1e-5)
+
+
 # --- the argument, by numbers ----------------------------------------------------------------------------------
 
 

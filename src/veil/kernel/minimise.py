@@ -33,7 +33,7 @@ LARGEST = 2.0**30  # weight
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
 LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get coarse
 STEPS = 8  # at least, so that their number says little
-SAMPLE = 1 << 13  # rows for the first guess of the curvature
+SAMPLE = 1 << 11  # rows for the first guess of the curvature
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
 
 

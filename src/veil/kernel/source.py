@@ -267,6 +267,7 @@ class Source:
         """
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(axes)))
         start = check_minimise(loss, axes, len(parts), label, offsets, self.schema)
+        loss = type(loss)()  # of the class alone: whoever made it may have changed it
         sizes, epsilons = [one.size for one in axes], [self._per_row(part) for part in parts]
         given = amounts(loss, epsilons, check_penalty(penalty), sizes, len(self.schema.classes))
         receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
