@@ -360,6 +360,17 @@ def test_the_bound_on_the_gradient_s_error_holds(kind, spread):
     assert off < error_bound(objective, weights, shift)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_slopes_bend_no_more_than_they_say(kind):
+    random, loss = np.random.default_rng(0), KINDS[kind]
+    height = 4 if loss.joint else 1
+    scores, change = random.normal(size=(2, height, 20_000)) * [[[3.0]], [[0.01]]]
+    truth = np.eye(4)[random.integers(4, size=20_000)].T if loss.joint else random.choice([-1.0, 1.0], (1, 20_000))
+    moved = np.abs(loss.slopes(scores + change, truth) - loss.slopes(scores, truth)).max(axis=0)
+    ratio = (moved / np.abs(change).max(axis=0)).max()
+    assert 0.8 * loss.bend < ratio <= loss.bend * (1 + 1e-9)
+
+
 def test_sums_of_slopes_are_exact_whatever_the_number_of_rows(monkeypatch):
     monkeypatch.setattr(minimise, "CHUNK", 7)
     random = np.random.default_rng(0)

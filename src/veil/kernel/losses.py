@@ -17,10 +17,12 @@ MOST_CLASSES = 50
 
 
 class Loss(Protocol):
-    """A convex loss of a row's scores. `spread` is the largest sum of the sizes of a row's slopes."""
+    """A convex loss of a row's scores: `spread` is the largest sum of the sizes of a row's slopes, `bend` what a slope
+    can change by, over what the scores change by."""
 
     joint: bool
     spread: int
+    bend: float
 
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         """The derivative by each score."""
@@ -51,6 +53,7 @@ class Logistic:
 
     joint = False
     spread = 1
+    bend = 0.25
 
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         return np.asarray(-truth / (1 + np.exp(truth * scores)))
@@ -72,6 +75,7 @@ class Hinge:
 
     joint = False
     spread = 1
+    bend = 1.0
 
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         return np.asarray(-truth * np.clip(1.5 - truth * scores, 0, 1))
@@ -94,6 +98,7 @@ class Softmax:
 
     joint = True
     spread = 2
+    bend = 0.5
 
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         odds = np.exp(scores - scores.max(axis=0, initial=-np.inf))

@@ -121,7 +121,7 @@ class Objective:
         return np.asarray(np.linalg.inv(hessian), np.float64)
 
     def length(self, scores: Numbers, weights: Numbers, shift: Numbers, way: Numbers, slack: float) -> float:
-        """How far to go against `way`: a whole step, or so far that the slope does not turn by more than the slack."""
+        """How far to go against `way`: until the slope has fallen by half, but not turned by more than the slack."""
         moved, length = self.blocks.scores(way), 1.0
 
         def slope(at: float) -> float:
@@ -129,6 +129,8 @@ class Objective:
             return float((slopes * moved).sum() + ((self.penalties * (weights - at * way) + shift) * way).sum())
 
         start = max(slope(0), 0.0)  # below zero by rounding only
+        while 0 < start / 2 < slope(length) and length < 2**20:
+            length *= 2
         for _ in range(40):
             if not (end := slope(length)) < -slack * start:
                 break
@@ -245,7 +247,7 @@ def certainly_short(objective: Objective, weights: Numbers, gradient: Numbers, s
 def error_bound(objective: Objective, weights: Numbers, shift: Numbers) -> float:
     """How far the computed gradient can be from the exact one, in norm.
 
-    A score is off by (p + 4) 2^-52 times the sum of the largest weights, a slope by no more than that and `ROUNDING`,
+    A score is off by (p + 4) 2^-53 times the sum of the largest weights, a slope by what that bends it and `ROUNDING`,
     and is rounded to 2^-48; sums are exact but for three last roundings. Every row is in one sum of each class and
     column, so over all sums the norm is at most sqrt(classes columns) times the rows. The other terms are off by a few
     roundings.
@@ -254,6 +256,6 @@ def error_bound(objective: Objective, weights: Numbers, shift: Numbers) -> float
     (classes, rows), columns = blocks.truth.shape, len(blocks.sizes)
     starts = np.cumsum([0, *blocks.sizes[:-1]])
     largest = np.abs(objective.offsets).max() + np.maximum.reduceat(np.abs(weights).max(axis=0), starts).sum()
-    slopes = ROUNDING + 2.0**-48 + 2.0**-51 + (columns + 4) * 2.0**-52 * float(largest)
+    slopes = ROUNDING + 2.0**-48 + 2.0**-51 + objective.loss.bend * (columns + 4) * 2.0**-53 * float(largest)
     rest = 2.0**-49 * sqrt(((objective.penalties * weights) ** 2 + shift**2).sum())
     return float(sqrt(classes * columns) * rows * slopes + rest)
