@@ -37,6 +37,14 @@ def test_a_model_from_a_file_is_the_model_from_the_frame(files, fair):
     assert "<html" in Path("model.html").read_text() and "NOT private" in Path("model.html").read_text()
 
 
+@pytest.mark.parametrize("method", ["logistic", "svm"])
+def test_a_linear_model_is_trained_reported_and_used(files, fair, method):
+    train("--method", method)
+    output("predict", "model.veil", "fair.csv", "--out", "predictions.csv")
+    assert load_model("model.veil").method == method and len(Path("predictions.csv").read_text().splitlines()) == 501
+    assert "<caption>Weights</caption>" in Path("model.html").read_text()
+
+
 def test_a_private_model_is_not_marked(files):
     assert "NOT private" not in train() and load_model("model.veil").private_
 

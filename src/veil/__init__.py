@@ -31,6 +31,8 @@ __all__ = [
     "Ledger",
     "LedgerProblem",
     "Linear",
+    "LinearSVMClassifier",
+    "LogisticRegressionClassifier",
     "Majority",
     "NaiveBayesClassifier",
     "Numeric",
@@ -60,6 +62,8 @@ __all__ = [
     "publish",
 ]
 MODELS = (
+    "LinearSVMClassifier",
+    "LogisticRegressionClassifier",
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",

@@ -187,6 +187,8 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         shape = (release.question.size, len(release.classes))
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.shape == shape)
+    if release.receipt.verb == "minimise":
+        insist(release.value.dtype == np.int64 and release.value.ndim == 2)
     if release.receipt.verb == "count_sparse":
         insist(release.classes == schema.classes and release.scale is not None)
         _check_sparse(release.value, release.question.size * len(schema.classes), len(schema.classes))

@@ -4,6 +4,7 @@ Everything here is public. A question that passes cannot fail on a row afterward
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -14,9 +15,12 @@ from ..columns import Categorical, Numeric
 from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
 from ..schema import Schema
+from .budget import exact
+from .losses import LOSSES, MOST_CLASSES
 from .scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
 
 DEEPEST = 60
+MOST_CURVATURE = 25_000_000  # numbers in the square of the weights of one minimisation, for each class
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
 SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
 NUMBERED = (Correct, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
@@ -125,6 +129,46 @@ def check_cell(score: Any, partition: Any, schema: Schema) -> None:
     if type(score) is Rows:
         whole(score.cell, "the score's cell", 0, partition.size - 1)
         whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
+
+
+def check_minimise(
+    loss: Any, axes: Any, parts: int, label: Any, offsets: Any, schema: Schema
+) -> npt.NDArray[np.float64]:
+    """Refuse a loss that is not on the closed list, blocks that are no single axes, a class that there is not.
+
+    What comes back are the offsets of the scores, one above the other.
+    """
+    if type(loss) not in LOSSES:
+        raise BadInput(f"a loss must be one of {', '.join(kind.__name__ for kind in LOSSES)}")
+    for one in axes:
+        check_partition(one, schema)
+        if type(one) is not Grid or len(one.axes) != 1:
+            raise BadInput("minimise takes grids of one axis each")
+    if len({one.columns for one in axes}) < len(axes) or parts != len(axes):
+        raise BadInput("give every column once, and one share for each")
+    classes = len(schema.classes) if loss.joint else 1
+    if classes * sum(one.size for one in axes) ** 2 > MOST_CURVATURE:
+        raise BadInput("minimise would take too much memory for so many weights: use coarser or fewer columns")
+    if loss.joint and (label is not None or not 2 <= classes <= MOST_CLASSES):
+        raise BadInput(f"this loss is of 2 to {MOST_CLASSES} classes at once, of no single one")
+    if not loss.joint:
+        whole(label, "the class", 0, len(schema.classes) - 1)
+    return _check_offsets(offsets, classes)
+
+
+def _check_offsets(offsets: Any, classes: int) -> npt.NDArray[np.float64]:
+    found = [exact(offset, "an offset") for offset in offsets] or [Fraction(0)] * classes
+    if len(found) != classes or max(map(abs, found)) > 100:
+        raise BadInput(f"the offsets must be {classes} numbers between -100 and 100")
+    return np.array(found, np.float64)[:, None]
+
+
+def check_penalty(penalty: Any) -> Fraction:
+    """The penalty as a fraction, if it is one that the argument and the arithmetic allow."""
+    ratio = exact(penalty, "the penalty")
+    if not 1 <= ratio <= 2**40:
+        raise BadInput("the penalty must be between 1 and 10^12")
+    return ratio
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:

@@ -13,8 +13,19 @@ from ..errors import BadInput, LedgerProblem
 from ..questions import Axis, Binned, Grid, Partition, Scorer
 from ..schema import Schema
 from .budget import Budget, exact
-from .checks import check_candidates, check_cell, check_handicaps, check_partition, check_score, together, whole
+from .checks import (
+    check_candidates,
+    check_cell,
+    check_handicaps,
+    check_minimise,
+    check_partition,
+    check_penalty,
+    check_score,
+    together,
+    whole,
+)
 from .ledger import Account, Ledger, Receipt
+from .losses import Loss
 from .mechanisms import (
     Sieve,
     discrete_laplace,
@@ -24,6 +35,7 @@ from .mechanisms import (
     survivors,
     threshold_for,
 )
+from .minimise import Objective, amounts, minimiser
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
 from .release import Release, SparseCounts, frozen
 from .scores import Discernibility, Score
@@ -236,6 +248,34 @@ class Source:
         if len(cuts) == 0:
             raise BadInput("a quantile needs a grid of at least one cut point")
         return partition, cuts
+
+    def minimise(
+        self,
+        loss: Loss,
+        axes: Sequence[Grid],
+        budget: Budget,
+        *,
+        label: int | None = None,
+        offsets: Sequence[float] = (),
+        penalty: float | Fraction = 4,
+        shares: Sequence[float] | None = None,
+    ) -> Release[Integers]:
+        """Weights for every group of these grids of one axis, one after the other, in units of 2^-30: weights x 1,
+        large for groups whose rows are of the class `label`; with Softmax weights x classes.
+
+        Objective perturbation with a certified minimiser (see `minimise`). `penalty` over a column's part of epsilon,
+        which goes by `shares`, is the weight of its squares; `offsets` are added to a row's scores.
+        """
+        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(axes)))
+        start = check_minimise(loss, axes, len(parts), label, offsets, self.schema)
+        loss = type(loss)()  # of the class alone: whoever made it may have changed it
+        sizes, epsilons = [one.size for one in axes], [self._per_row(part) for part in parts]
+        given = amounts(loss, epsilons, check_penalty(penalty), sizes, len(self.schema.classes))
+        receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
+        with quiet():
+            objective = Objective(self._table.blocks(axes, label), loss, given.penalties, start)
+            weights = minimiser(objective, given, self._noise)
+        return self._wrap(frozen(weights), None, receipt)
 
     def split(self, partition: Partition) -> "tuple[Source, ...]":
         """One source for every cell, occupied or not. Together they cost what the dearest of them costs.

@@ -10,6 +10,7 @@ from ..encoding import category_codes, columns_of, in_blocks
 from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
+from .minimise import Blocks
 from .noise import Integers, Noise
 from .tally import Tally
 
@@ -59,6 +60,14 @@ class Table:
         """The place of every grid and its exact counts, in an order of their own; of a huge one, of occupied cells."""
         rows: Any = slice(None) if self._rows is None else self._rows
         return Tally(lambda name: self._columns[name][rows], self._labels[rows], self.classes).each(grids)
+
+    def blocks(self, grids: Sequence[Grid], label: int | None) -> Blocks:
+        """The group of every row on each grid of one axis, and whether it is of this class, or of which one."""
+        rows: Any = slice(None) if self._rows is None else self._rows
+        codes = [grid.axes[0].pick(self._columns[grid.columns[0]][rows]) for grid in grids]
+        labels, numbers = self._labels[rows], np.arange(self.classes)[:, None]
+        truth = labels == numbers if label is None else np.where(labels == label, 1, -1)[None]
+        return Blocks(codes, [grid.size for grid in grids], truth.astype(np.float64))
 
     def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
         """The cells that hold rows, once each, sorted (cell * classes + class), and their counts; of any grid."""

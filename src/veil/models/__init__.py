@@ -6,13 +6,22 @@ from ..errors import BadInput
 from .base import PrivateClassifier
 from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
+from .linear import LinearSVMClassifier, LogisticRegressionClassifier
 from .naive_bayes import NaiveBayesClassifier
 
-CLASSIFIERS = (NaiveBayesClassifier, PrivPfCClassifier, ProjectedHistogramClassifier)
+CLASSIFIERS = (
+    NaiveBayesClassifier,
+    PrivPfCClassifier,
+    ProjectedHistogramClassifier,
+    LogisticRegressionClassifier,
+    LinearSVMClassifier,
+)
 METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
 
 __all__ = [
     "METHODS",
+    "LinearSVMClassifier",
+    "LogisticRegressionClassifier",
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",
