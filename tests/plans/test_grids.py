@@ -79,3 +79,11 @@ def test_a_column_of_one_value_and_one_of_thousands_do_no_harm():
     found = grids(schema, 100, 500)
     assert {"many", "x"} <= {name for grid in found for name in grid.columns}
     assert not any("many" in grid.columns for grid in found if len(grid.axes) > 1)
+
+
+def test_a_small_pool_leaves_out_no_column():
+    """Otherwise the first columns of the schema would be the only ones that can be chosen."""
+    label = Categorical(name="y", values=("no", "yes"))
+    columns = [Numeric(name=f"c{i}", bounds=(0, 1)) for i in range(120)]
+    found = grids(Schema(name="wide", label="y", column=[*columns, label]), 100, 100)
+    assert {name for one in found for name in one.columns} == {column.name for column in columns}
