@@ -89,3 +89,11 @@ def test_a_table_of_many_columns_has_a_pool_in_little_memory():
     tracemalloc.stop()
     assert len(found) == 20_000 and peak < 1e9
     assert {len(grid.axes) for grid in found} >= {1, 2, 3, 4}
+
+
+def test_a_small_pool_leaves_out_no_column():
+    """Otherwise the first columns of the schema would be the only ones that can be chosen."""
+    label = Categorical(name="y", values=("no", "yes"))
+    columns = [Numeric(name=f"c{i}", bounds=(0, 1)) for i in range(120)]
+    found = grids(Schema(name="wide", label="y", column=[*columns, label]), 100, 100)
+    assert {name for one in found for name in one.columns} == {column.name for column in columns}
