@@ -18,7 +18,9 @@ def train(
     schema: charge.Public,
     epsilon: Annotated[str, typer.Option(help="What the model may cost, such as 1 or 1/2.")],
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
-    method: Annotated[str, typer.Option(help="How to learn: naive-bayes, privpfc or projected.")] = "naive-bayes",
+    method: Annotated[
+        str, typer.Option(help="How to learn: naive-bayes, logistic, svm, privpfc or projected.")
+    ] = "naive-bayes",
     ledger: charge.Account = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
