@@ -170,11 +170,11 @@ class Tree:
         if self.cut.size != len(self.branches):
             raise BadInput("a tree needs one branch for every cell of its cut")
 
-    @property
+    @cached_property
     def size(self) -> int:
         return sum(branch.size for branch in self.branches)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         parts = (self.cut, *self.branches)
         return tuple(dict.fromkeys(name for part in parts for name in part.columns))

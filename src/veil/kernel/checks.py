@@ -17,6 +17,8 @@ from .scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Maj
 DEEPEST = 60
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
 SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
+CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
+MOST_WITHIN = 1 << 24  # counts, or scores, of all cells in which something is chosen
 NUMBERED = (Correct, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
 
 
@@ -96,6 +98,23 @@ def check_candidates(candidates: Any, score: Any, schema: Schema) -> None:
     for candidate in candidates:
         check_partition(candidate, schema, dense=dense, seen=seen)
         check_cell(score, candidate, schema)
+
+
+def check_divisions(partition: Any, candidates: Any, score: Any, allowed: Any, schema: Schema) -> npt.NDArray[np.bool_]:
+    """Which candidates are allowed in which cell; refuses what is not one axis each, or leaves a cell without any."""
+    check_partition(partition, schema)
+    check_score(score, schema, CELLWISE)
+    check_candidates(candidates, score, schema)
+    if not all(type(candidate) is Grid and len(candidate.axes) == 1 for candidate in candidates):
+        raise BadInput("a cell can be divided by grids of one axis each")
+    widest = max(len(candidate.axes[0].groups) for candidate in candidates) * len(schema.classes)
+    if partition.size * max(widest, len(candidates)) > MOST_WITHIN:
+        raise BadInput(f"{partition.describe()} has too many cells to choose in each: use fewer cells or candidates")
+    shape = (partition.size, len(candidates))
+    mask = np.ones(shape, np.bool_) if allowed is None else allowed
+    if type(mask) is not np.ndarray or mask.dtype != np.bool_ or mask.shape != shape or not mask.any(axis=1).all():
+        raise BadInput("allowed must be an array of truth values, cells by candidates, with a true one for each cell")
+    return np.array(mask)
 
 
 def together(candidates: Any, score: Any) -> bool:
