@@ -275,6 +275,30 @@ class CellScores:
 
 
 @dataclass(frozen=True, eq=False)
+class Sum:
+    """The scores of several tables of cells, added up."""
+
+    parts: tuple[CellScores, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
+
+    @property
+    def classes(self) -> int:
+        return self.parts[0].classes
+
+    def scores(self, codes: Codes) -> Integers:
+        scores = self.parts[0].scores(codes)
+        for part in self.parts[1:]:
+            scores += part.scores(codes)
+        return scores
+
+    def describe(self) -> str:
+        return f"the sum over {len(self.parts)} partitions of {', '.join(self.columns) or 'nothing'}"
+
+
+@dataclass(frozen=True, eq=False)
 class Linear:
     """A sum of weights, one table of (code, class) for each column, and a constant for each class."""
 

@@ -10,7 +10,15 @@ from ..kernel.ledger import Ledger
 from ..kernel.noise import Noise
 from ..kernel.release import Release, SparseCounts
 from ..kernel.source import Source
-from ..models import METHODS, NaiveBayesClassifier, PrivateClassifier, PrivPfCClassifier, ProjectedHistogramClassifier
+from ..models import (
+    METHODS,
+    DecisionTreeClassifier,
+    NaiveBayesClassifier,
+    PrivateClassifier,
+    PrivPfCClassifier,
+    ProjectedHistogramClassifier,
+    RandomForestClassifier,
+)
 from ..plans.naive_bayes import naive_bayes
 from ..questions import Scorer
 from .harness import Case, Runs, View
@@ -34,7 +42,7 @@ def models() -> Iterator[Case]:
 
 
 def fitting(kind: type[PrivateClassifier]) -> Runs:
-    """A model fitted anew each time: the released counts that the row is in, and its probability."""
+    """A model fitted anew each time: the first and the last released count that the row is in, and its probability."""
 
     def runs(table: Table, noise: Noise, trials: int) -> Any:
         return np.array([_seen(kind, table, noise) for _ in range(trials)])
@@ -48,7 +56,7 @@ def _seen(kind: type[PrivateClassifier], table: Table, noise: Noise) -> list[flo
     model = kind(epsilon=TWO.epsilon, schema=SCHEMA, ledger=ledger, random_state=noise).fit(table)  # type: ignore[call-arg]
     counts = [_count(release) for release in model.releases_ if release.receipt.verb.startswith("count")]
     columns = len(getattr(model.releases_[-1].question, "columns", ()))
-    return [*counts, columns, float(model.predict_proba(FEATURES)[0, list(model.classes_).index("yes")])]
+    return [counts[0], counts[-1], columns, float(model.predict_proba(FEATURES)[0, list(model.classes_).index("yes")])]
 
 
 def _count(release: Release[Any]) -> int:
@@ -83,8 +91,24 @@ class _UndividedProjected(ProjectedHistogramClassifier):
         return super()._plan(source, Budget(budget.epsilon * 3))
 
 
+class _UndividedTree(DecisionTreeClassifier):
+    """NOT PRIVATE: a tree of which every level takes what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3))
+
+
+class _UndividedForest(RandomForestClassifier):
+    """NOT PRIVATE: a forest of which every tree takes what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3))
+
+
 TWINS: dict[str, type[PrivateClassifier]] = {
     "naive-bayes": _UndividedNaiveBayes,
     "privpfc": _UndividedPrivPfC,
     "projected": _UndividedProjected,
+    "tree": _UndividedTree,
+    "forest": _UndividedForest,
 }

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..columns import Categorical, Numeric
 from ..errors import BadInput
-from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
+from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from ..schema import Schema
 from .scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
 
@@ -19,6 +19,7 @@ DENSE_LIMIT = 200_000_000  # counts in one dense answer
 SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
 CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
 MOST_WITHIN = 1 << 24  # counts, or scores, of all cells in which something is chosen
+MOST_SUMMED = 1000  # scores of 50 bits each: their sum cannot overflow
 NUMBERED = (Correct, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
 
 
@@ -71,13 +72,20 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
     if type(scorer) is CellScores:
         check_partition(scorer.partition, schema, depth=depth + 1)
         scorer.table  # noqa: B018 - raises if its shape does not fit the partition
+    elif type(scorer) is Sum:
+        if type(scorer.parts) is not tuple or not 1 <= len(scorer.parts) <= MOST_SUMMED:
+            raise BadInput(f"a sum needs a tuple of 1 to {MOST_SUMMED} cell scores")
+        for part in scorer.parts:
+            if type(part) is not CellScores or part.classes != scorer.classes:
+                raise BadInput("a sum needs cell scores, all of the same classes")
+            _check_scorer(part, schema, depth)
     elif type(scorer) is Linear:
         scorer.start  # noqa: B018 - raises if it is not one number for each class
         for name, table in scorer.tables.items():
             if table.shape != (_column(name, schema).size, scorer.classes):
                 raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
     else:
-        raise BadInput("a scorer must be CellScores or Linear")
+        raise BadInput("a scorer must be CellScores, Linear or Sum")
 
 
 def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> None:

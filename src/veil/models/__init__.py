@@ -7,16 +7,25 @@ from .base import PrivateClassifier
 from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
 from .naive_bayes import NaiveBayesClassifier
+from .trees import DecisionTreeClassifier, RandomForestClassifier
 
-CLASSIFIERS = (NaiveBayesClassifier, PrivPfCClassifier, ProjectedHistogramClassifier)
+CLASSIFIERS = (
+    NaiveBayesClassifier,
+    PrivPfCClassifier,
+    ProjectedHistogramClassifier,
+    DecisionTreeClassifier,
+    RandomForestClassifier,
+)
 METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
 
 __all__ = [
+    "DecisionTreeClassifier",
     "METHODS",
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",
     "ProjectedHistogramClassifier",
+    "RandomForestClassifier",
     "load_model",
 ]
 

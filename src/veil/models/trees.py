@@ -1,0 +1,87 @@
+"""Private decision trees and forests as classifiers."""
+
+from typing import Any
+
+from ..kernel.budget import Budget
+from ..kernel.source import Source
+from ..plans.trees import decision_tree, random_forest
+from ..questions import Scorer
+from .base import PrivateClassifier
+
+
+class DecisionTreeClassifier(PrivateClassifier):
+    """Classify by a tree: divide the rows again and again, by cuts chosen privately, and count classes in the leaves.
+
+    `preset` is "veil", or a paper's way: "friedman-schuster", "mohammed". `depth` is the number of cuts on a path, at
+    most (None: as the rows call for, or as in the paper).
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = DecisionTreeClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> model.predict_proba(rows).shape
+    (150, 3)
+    """
+
+    method = "tree"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        preset: str = "veil",
+        depth: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.preset = preset
+        self.depth = depth
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return decision_tree(source, budget, preset=self.preset, depth=self.depth)
+
+
+class RandomForestClassifier(PrivateClassifier):
+    """Classify by several trees, whose evidence is added up.
+
+    `preset` is "veil", or a paper's way: "jagannathan", "patil-singh", "fletcher-islam". `trees` is how many there are
+    and `depth` the number of cuts on a path, at most (None: as the rows call for, or as in the paper). With `apart`
+    each tree has rows of its own, drawn at random.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = RandomForestClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> model.predict_proba(rows).shape
+    (150, 3)
+    """
+
+    method = "forest"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        preset: str = "veil",
+        depth: int | None = None,
+        trees: int | None = None,
+        apart: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.preset = preset
+        self.depth = depth
+        self.trees = trees
+        self.apart = apart
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        settings = {name: getattr(self, name) for name in ("preset", "depth", "trees", "apart")}
+        return random_forest(source, budget, **settings)
