@@ -16,7 +16,8 @@ ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog
 NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
     "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon"},
-    "Methods": {"algorithms": "Algorithms", "comparison": "Comparison", "errata": "Errata"},
+    "Methods": {"algorithms": "Algorithms", "errata": "Errata"},
+    "Results": {"comparison": "Comparison", "reproduction": "Reproduction"},
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},
 }
@@ -128,7 +129,9 @@ def _links(name: str, group: dict[str, str], found: dict[str, Path]) -> str:
 
 if __name__ == "__main__":
     import comparison
+    import reproduction
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
     comparison.write()
-    print(f"Wrote docs/cli.md, docs/comparison.md and {render(ROOT / 'site')} pages in site/.")
+    reproduction.write()
+    print(f"Wrote the generated pages, and {render(ROOT / 'site')} pages in site/.")

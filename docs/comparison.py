@@ -14,7 +14,8 @@ from veil.models import METHODS
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "comparison.parquet"
-OURS = [*METHODS]
+MEASURED = set(pyarrow.parquet.read_table(RESULTS)["method"].to_pylist())
+OURS = [name for name in METHODS if name in MEASURED]
 DRAWN = [*OURS, "dp-ebm", "dp-ebm-tuned", "diffprivlib-logistic-regression-tuned"]
 LINES = ["ceiling", "majority"]
 Row = dict[str, Any]

@@ -139,6 +139,12 @@ def test_the_figures_of_the_guide_can_be_drawn_again(tmp_path):
     assert drawn == sorted(path.name for path in (DOCS / "figures").glob("epsilon-*"))
 
 
+def test_the_figures_of_the_reproduction_can_be_drawn_again(tmp_path):
+    script("reproduced").draw(tmp_path)
+    drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert drawn == {path.name: path.read_bytes() for path in (DOCS / "figures").glob("reproduction-*")}
+
+
 @pytest.mark.parametrize("figure", sorted((DOCS / "figures").iterdir()), ids=lambda path: path.name)
 def test_a_figure_is_small_and_shown_somewhere(figure):
     shown = {(page.parent / file).resolve() for page in PAGES for _, file in IMAGE.findall(text_of(page))}
@@ -180,11 +186,14 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
     assert getattr(command, "commands", None) or command.epilog.startswith(f"Example: {name}")
 
 
-@pytest.mark.parametrize(("page", "code"), [("cli.md", "build.command_line()"), ("comparison.md", "comparison.page()")])
-def test_generated_pages_are_up_to_date(page, code):
-    program = f"import build, comparison, sys; sys.stdout.write({code})"
+@pytest.mark.parametrize(
+    ("page", "module", "make"),
+    [("cli", "build", "command_line"), ("comparison", "comparison", "page"), ("reproduction", "reproduction", "page")],
+)
+def test_generated_pages_are_up_to_date(page, module, make):
+    program = f"import {module}, sys; sys.stdout.write({module}.{make}())"
     done = subprocess.run([sys.executable, "-c", program], cwd=DOCS, capture_output=True, text=True, check=True)
-    assert done.stdout == text_of(DOCS / page), "run `make docs`"
+    assert done.stdout == text_of(DOCS / f"{page}.md"), "run `make docs`"
 
 
 class Links(HTMLParser):

@@ -21,6 +21,8 @@ from veil import (
     Categorical,
     Gini,
     Ledger,
+    LinearSVMClassifier,
+    LogisticRegressionClassifier,
     NaiveBayesClassifier,
     Numeric,
     Schema,
@@ -353,3 +355,15 @@ def test_a_display_refuses_what_it_cannot_draw(fair, source, schema):
 def test_a_report_opens_no_window_system(small, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # an import of it fails
     assert report(small)
+
+
+@pytest.mark.parametrize("kind", [LogisticRegressionClassifier, LinearSVMClassifier])
+@pytest.mark.parametrize("name", ["fair", "iris"])
+def test_a_linear_model_shows_its_weights_by_the_names_of_values(kind, name):
+    rows, schema = datasets.load(name)
+    page = report(kind(epsilon=1, schema=schema).fit(rows))
+    assert "<caption>Weights</caption>" in page and re.search(r"[\d,]+ weights from -[\d.]+ to [\d.]+", page)
+    for column in schema.features:
+        assert f"<td>{column.name}</td>" in page
+    shown = schema.classes[1:] if len(schema.classes) == 2 else schema.classes
+    assert f"<th>values</th>{''.join(f'<th>{name}</th>' for name in shown)}" in page

@@ -16,6 +16,7 @@ import pytest
 
 from shell import output, run
 from veil import BadInput, BudgetRefused, Ledger, load_model
+from veil.models import METHODS
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 
@@ -34,6 +35,14 @@ def test_a_model_from_a_file_is_the_model_from_the_frame(files, fair):
     assert np.array_equal(load_model("model.veil").predict_proba(rows), expected.predict_proba(rows))
     assert "NOT private" in said and "It cost epsilon 1; no ledger was charged" in said
     assert "<html" in Path("model.html").read_text() and "NOT private" in Path("model.html").read_text()
+
+
+@pytest.mark.parametrize("method", ["logistic", "svm"])
+def test_a_linear_model_is_trained_reported_and_used(files, fair, method):
+    train("--method", method)
+    output("predict", "model.veil", "fair.csv", "--out", "predictions.csv")
+    assert load_model("model.veil").method == method and len(Path("predictions.csv").read_text().splitlines()) == 501
+    assert "<caption>Weights</caption>" in Path("model.html").read_text()
 
 
 def test_a_private_model_is_not_marked(files):
@@ -276,3 +285,8 @@ def test_a_short_budget_is_refused_by_the_library_too(files, fair):
 
     with pytest.raises(BudgetRefused):
         NaiveBayesClassifier(epsilon=2, schema=fair[1], ledger=Ledger(1, "fair")).fit(fair[0])
+
+
+def test_the_help_names_every_method():
+    shown = output("train", "--help")
+    assert all(method in shown for method in METHODS)

@@ -32,6 +32,8 @@ __all__ = [
     "Ledger",
     "LedgerProblem",
     "Linear",
+    "LinearSVMClassifier",
+    "LogisticRegressionClassifier",
     "Majority",
     "NaiveBayesClassifier",
     "Numeric",
@@ -63,6 +65,8 @@ __all__ = [
     "publish",
 ]
 MODELS = (
+    "LinearSVMClassifier",
+    "LogisticRegressionClassifier",
     "DecisionTreeClassifier",
     "NaiveBayesClassifier",
     "PrivPfCClassifier",

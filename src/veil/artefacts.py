@@ -23,7 +23,7 @@ from .encoding import quiet
 from .errors import BadInput
 from .kernel.budget import Budget
 from .kernel.checks import check_partition
-from .kernel.ledger import VERSION, Receipt
+from .kernel.ledger import PATH, VERSION, Receipt
 from .kernel.release import Release, SparseCounts
 from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from .schema import Schema
@@ -33,7 +33,9 @@ KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (Axis, Binned, CellScores, Grid, Linear, Predicted, SparseCounts, Sum, Tree)
 }
 RELEASED = ("value", "scale", "question", "classes")
+COUNTS = ("count", "count_sparse")
 MOST = 1 << 30  # bytes of all parts, unpacked
+DEEPEST = 100  # splits within splits
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same content is the same bytes
 WIDE = 2**62  # cells and classes of a sparse release from which its codes are Python's integers
 Held = TypeVar("Held")
@@ -168,6 +170,7 @@ def _content(parts: Mapping[str, bytes], kind: str) -> dict[str, Any]:
     method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # that, the receipts say
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
     known = {"method": method, "settings": settings, "schema": schema, "releases": releases}
+    insist(len(body) == 1 and not known.keys() & body.keys())  # what was made of the releases, and nothing else
     more = {name: _unpack(value, arrays) for name, value in body.items()}
     return {**known, **more, "receipts": tuple(receipts.values())}
 
@@ -175,6 +178,7 @@ def _content(parts: Mapping[str, bytes], kind: str) -> dict[str, Any]:
 def _check_release(release: Release[Any], schema: Schema) -> None:
     """A release of counts must have the numbers and the shape that its question asks for."""
     insist(release.scale is None or (isinstance(release.scale, float) and 0 <= release.scale < 2**40))
+    insist(release.question is None or release.receipt.verb in COUNTS)
     if release.question is not None:
         _check_question(release.question, schema)
     if type(release.value).__name__ in KINDS and type(release.value) is not SparseCounts:
@@ -185,6 +189,8 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         shape = (release.question.size, len(release.classes))
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.shape == shape)
+    if release.receipt.verb == "minimise":
+        insist(release.value.dtype == np.int64 and release.value.ndim == 2)
     if release.receipt.verb == "count_sparse":
         insist(release.classes == schema.classes and release.scale is not None)
         _check_sparse(release.value, release.question.size * len(schema.classes), len(schema.classes))
@@ -230,6 +236,7 @@ def _receipt(fields: dict[str, Any]) -> Receipt:
     whole, marked = isinstance(receipt.number, int), isinstance(receipt.private, bool)
     texts = (value for name, value in fields.items() if name not in ("number", "private"))
     insist(whole and marked and all(isinstance(text, str) for text in texts))
+    insist(PATH.fullmatch(receipt.account) is not None and receipt.account.count("/") <= DEEPEST)
     return receipt
 
 

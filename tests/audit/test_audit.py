@@ -25,6 +25,9 @@ BROKEN = {
     "undivided naive-bayes",
     "undivided privpfc",
     "undivided projected",
+    "undivided minimum",
+    "undivided logistic",
+    "undivided svm",
     "float scores",
 }
 

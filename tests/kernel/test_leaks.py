@@ -23,6 +23,7 @@ from veil import (
     grid,
     open_source,
 )
+from veil.kernel.losses import Softmax
 
 SCHEMA = Schema(
     name="toy",
@@ -91,6 +92,7 @@ def test_receipts_do_not_change_with_the_rows():
         lambda s: s.count_sparse(grid(SCHEMA, "a", "x"), Budget(1)).receipt,
         lambda s: s.choose([WHOLE, grid(SCHEMA, "a")], Majority(), Budget(1)).receipt,
         lambda s: s.quantile("x", 0.5, Budget(1)).receipt,
+        lambda s: s.minimise(Softmax(), [grid(SCHEMA, "a"), grid(SCHEMA, "x")], Budget(1)).receipt,
         lambda s: s.split(grid(SCHEMA, "a"))[2].count(WHOLE, Budget(1)).receipt,
     ]
     private = ("ledger", "hash", "time")  # random and clock, not rows

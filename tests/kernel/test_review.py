@@ -4,6 +4,7 @@ import datetime
 import pickle
 import threading
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from veil import (
     Budget,
     Categorical,
     CellScores,
+    ExpectedCorrect,
     Gini,
     Grid,
     Ledger,
@@ -150,3 +152,93 @@ def test_threads_leave_the_warning_filters_as_they_were():
     for thread in threads:
         thread.join()
     assert warnings.filters == before
+
+
+class Changing(Sequence):
+    """One partition, made anew at every look: its number may be that of one that was checked, and it may differ."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, place):
+        if place:
+            raise IndexError
+        self.looks += 1
+        return Grid((Axis("c", (0, 1, 2, 3 if self.looks < 3 else 9), ("a", "b", "c", "d")),))
+
+
+def stale_axis():
+    names = ["x"]
+    axis = Axis("c", (0, 1, 1, 1), names)
+    assert axis.size == 1
+    names.append("y")
+    return Grid((axis,))
+
+
+def with_size(question, size):
+    vars(question)["size"] = size
+    return question
+
+
+CRAFTED = {
+    "changing candidates": lambda source: source.choose(Changing(), Majority(), Budget(1)),
+    "changing partitions": lambda source: source.count_each(Changing(), Budget(1)),
+    "stale names, counted": lambda source: source.count(stale_axis(), Budget(1)),
+    "stale names, chosen": lambda source: source.choose([stale_axis()], Majority(), Budget(1)),
+    "wrong size of an axis": lambda source: source.count(
+        Grid((with_size(Axis("c", (0, 1, 2, 3), ("a", "b", "c", "d")), 2),)), Budget(1)
+    ),
+    "wrong size of a grid": lambda source: source.count(with_size(grid(WIDE, "c"), 2), Budget(1)),
+}
+
+
+@pytest.mark.parametrize("ask", CRAFTED.values(), ids=CRAFTED)
+def test_a_crafted_question_ends_the_same_whatever_the_rows(ask):
+    ends = set()
+    for value in ("a", "?"):  # a known value, and a missing one: the last code
+        source = source_of({"c": [value], "big": ["7"], "y": ["no"]}, WIDE)
+        try:
+            ask(source)
+            ends.add("answered")
+        except BadInput as problem:
+            ends.add(str(problem))
+            assert source._account.ledger.spent == 0
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize("verb", ["choose", "count_each"])
+def test_questions_are_looked_at_once_so_that_those_checked_are_those_asked(verb):
+    source, questions = source_of({"c": ["a"], "big": ["7"], "y": ["no"]}, WIDE), Changing()
+    source.choose(questions, Majority(), Budget(1)) if verb == "choose" else source.count_each(questions, Budget(1))
+    assert questions.looks == 1
+
+
+def test_weights_cannot_grow_after_they_were_checked():
+    with pytest.raises(BadInput, match="weights"):
+        ExpectedCorrect(1.0, [16, 16])
+    score = ExpectedCorrect(1.0, (16, 16))
+    vars(score).update(low=0, high=1)  # a range of its own would have next to no noise
+    source = source_of({"c": ["a"] * 8, "big": ["7"] * 8, "y": ["no", "yes"] * 4}, WIDE)
+    scale = source.choose([WHOLE], score, Budget(1)).scale
+    assert scale == source.choose([WHOLE], ExpectedCorrect(1.0), Budget(1)).scale > 1
+
+
+def test_the_receipts_of_a_source_do_not_tell_how_long_its_answers_took(monkeypatch):
+    class Clock:
+        ticks = 0
+
+        @classmethod
+        def now(cls, zone):
+            cls.ticks += 1
+            return datetime.datetime.fromtimestamp(cls.ticks, zone)
+
+    monkeypatch.setattr("veil.kernel.ledger.datetime", Clock)
+    source = source_of({"c": ["a"], "big": ["7"], "y": ["no"]}, WIDE)
+    source.choose([WHOLE], Majority(), Budget(1))
+    source.split(grid(WIDE, "c"))[0].count(WHOLE, Budget(1))
+    assert len({receipt.time for receipt in source.record.receipts}) == 1
+    again = source_of({"c": ["a"], "big": ["7"], "y": ["no"]}, WIDE).count(WHOLE, Budget(1))
+    assert again.receipt.time > source.record.receipts[-1].time

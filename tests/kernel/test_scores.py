@@ -161,3 +161,9 @@ def test_discernibility_is_what_is_left_of_all_pairs(table=((3, 1, 0), (0, 2, 2)
     blocks = [list(range(4)), list(range(4, 8))]
     pairs = sum(a != b for a, b in product(labels, repeat=2))
     assert pairs + Discernibility()(np.array(table)) == discerned(blocks, labels)
+
+
+def test_pairs_of_billions_of_rows_do_not_overflow():
+    rows = 2**40
+    assert Discernibility()(np.array([[rows, rows], [rows, 0]])) == -2 * rows * rows
+    assert Discernibility()(np.array([[2**31 - 1, 2**31]])) == -2 * (2**31 - 1) * 2**31

@@ -34,6 +34,7 @@ from veil import (
     grid,
     open_source,
 )
+from veil.kernel.losses import Logistic
 
 HUGE = Budget(10**6)
 SCHEMA = Schema(
@@ -300,6 +301,7 @@ QUESTIONS = {
     "choose by number": lambda source, budget: source.choose([WHOLE, grid(SCHEMA, "a")], Rows(), budget),
     "above": lambda source, budget: source.above(Majority(), 3, budget),
     "quantile": lambda source, budget: source.quantile("x", 0.5, budget),
+    "minimise": lambda source, budget: source.minimise(Logistic(), [grid(SCHEMA, "a")], budget, label=1),
 }
 
 
@@ -327,7 +329,7 @@ def test_every_verb_is_refused_without_an_answer_when_the_ledger_is_short(ask):
 def test_every_verb_charges_before_it_reads_a_row(ask, monkeypatch):
     source, ledger = source_of()
     seen = []
-    for name in ("tabulate", "tabulate_each", "occupied"):
+    for name in ("tabulate", "tabulate_each", "occupied", "blocks"):
         real = getattr(type(source._table), name)
         watch = lambda self, *args, real=real, **kw: seen.append(ledger.spent) or real(self, *args, **kw)  # noqa: E731
         monkeypatch.setattr(type(source._table), name, watch)
@@ -344,7 +346,7 @@ def test_a_failure_after_the_charge_still_costs(ask, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError
 
-    for name in ("tabulate", "tabulate_each", "occupied"):
+    for name in ("tabulate", "tabulate_each", "occupied", "blocks"):
         monkeypatch.setattr(type(source._table), name, fail)
     with pytest.raises(MemoryError):
         answer = ask(source, Budget(2))

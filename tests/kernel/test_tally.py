@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veil import (
+    WHOLE,
     BadInput,
     Budget,
     Categorical,
@@ -16,6 +17,7 @@ from veil import (
     Numeric,
     Rows,
     Schema,
+    Tree,
     axis,
     open_source,
 )
@@ -143,3 +145,49 @@ def test_a_sieve_refuses_a_score_that_bounds_only_differences():
     source = open_source({"c0": ["1"], "y": ["no"]}, wide(1, 4), Ledger(1, "w"))
     with pytest.raises(BadInput, match="score"):
         source.above(Discernibility(), 3, Budget(1))
+
+
+@pytest.mark.parametrize("kind", [lambda one: one, lambda one: Tree(WHOLE, (one,))], ids=["grids", "trees"])
+def test_billions_of_rows_are_weighed_without_overflow(monkeypatch, kind):
+    rows = 2**40
+    source = open_source({"c0": ["1"], "c1": ["1"], "y": ["no"]}, wide(2, 4), Ledger(10**9, "w"), noise=0)
+    pure, mixed = np.array([[rows // 2, 0], [0, rows // 2]]), np.array([[rows // 2, rows // 2], [0, 0]])
+
+    class Crowd:
+        def __len__(self):
+            return rows
+
+        def tabulate_each(self, grids):
+            return enumerate([mixed, pure])
+
+        def tabulate(self, tree):
+            return mixed if tree is candidates[0] else pure
+
+    monkeypatch.setattr(source, "_table", Crowd())
+    candidates = [kind(axis(column)) for column in source.schema.features]
+    assert source.choose(candidates, Discernibility(), Budget(1)).value is candidates[1]
+    chosen = source.choose(candidates, Discernibility(), Budget(1), handicaps=[-(2**30), 2**30]).value
+    assert chosen is candidates[1]  # half a trillion pairs a row against two billion
+    for mark in (100, 2**30):
+        monkeypatch.setattr(Crowd, "tabulate_each", lambda self, grids: enumerate([pure, pure]))
+        monkeypatch.setattr(Crowd, "tabulate", lambda self, tree: pure)
+        assert source.choose(candidates, Discernibility(), Budget(1), handicaps=[mark, 0]).value is candidates[1]
+
+
+def test_many_classes_do_not_multiply_the_counters(monkeypatch):
+    monkeypatch.setattr(tally, "MOST_CELLS", 100)
+    columns = [Categorical(name=name, values=tuple(map(str, range(9))), missing="0") for name in "ab"]
+    many = Categorical(name="y", values=tuple(map(str, range(50))))
+    schema = Schema(name="w", label="y", column=[*columns, many])
+    rows = {"a": ["1", "2", "2"], "b": ["3", "4", "4"], "y": ["7", "8", "8"]}
+    source = open_source(rows, schema, Ledger(1, "w"), noise=0)
+    ((_, counts),) = source._table.tabulate_each([axis(columns[0]) & axis(columns[1])])
+    assert counts.shape == (2, 50) and counts.sum() == 3 and counts.max() == 2
+
+
+def test_a_coarser_grid_is_not_added_up_from_occupied_cells(monkeypatch):
+    one, fine, coarse = table(50), TRIPLES[-1], TRIPLES[-3]
+    monkeypatch.setattr(tally, "MOST_CELLS", fine.size)  # enough for its cells, not for their classes
+    for place, counts in one.tabulate_each([fine, coarse]):
+        dense = one.tabulate([fine, coarse][place])
+        assert np.array_equal(counts[counts.any(axis=1)], dense[dense.any(axis=1)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -56,7 +56,9 @@ def test_a_model_read_from_a_file_asks_for_its_learner_before_it_learns_again(ir
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "learner", [KNeighborsClassifier(), make_pipeline(DecisionTreeClassifier()), 3], ids=["no weights", "pipeline", "3"]
+    "learner",
+    [KNeighborsClassifier(), make_pipeline(DecisionTreeClassifier()), LinearRegression(), 3],
+    ids=["no weights", "pipeline", "regression", "3"],
 )
 def test_a_learner_that_cannot_take_weights_is_refused_before_the_charge(kind, learner, iris):
     rows, schema = iris

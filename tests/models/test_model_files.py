@@ -108,6 +108,9 @@ def test_a_newer_version_is_told_from_a_broken_file(path):
         "no schema": lambda parts: parts.update({"schema.toml": b""}),
         "not JSON": lambda parts: parts.update({"model.json": b"\xff"}),
         "deep": lambda parts: parts.update({"model.json": b"[" * 100_000}),
+        "more": swap("model.json", b'"releases"', b'"more": 1, "releases"'),
+        "nested parts": swap("receipts.json", b'"account": "/"', b'"account": "' + b"/1.1" * 5000 + b'"'),
+        "no account": swap("receipts.json", b'"account": "/"', b'"account": "\\u0000"'),
         "other classes": lambda parts: parts.update({"schema.toml": parts["schema.toml"].replace(b'"left",', b"")}),
     }.values(),
 )

@@ -26,17 +26,16 @@ def test_the_coarsest_level_of_every_column_is_a_candidate_whatever_its_size():
     assert {grid.columns for grid in grids(schema, 2, 1000)} == {(f"c{i:02}",) for i in range(4)}
 
 
-def test_missing_values_go_with_the_first_group_and_stand_apart_in_the_finest_grid():
-    column = Numeric(name="x", bounds=(0, 4), bins=4)
-    found = level_axes(column)
-    assert [one.groups for one in found] == [(0, 0, 1, 1, 0), (0, 1, 2, 3, 0), (0, 1, 2, 3, 4)]
-    assert [one.names[0] for one in found] == ["0 to 2 or (missing)", "0 to 1 or (missing)", "0 to 1"]
-    declared = Categorical(name="c", values=("a", "b", "c"), missing="a", groups={"first": ["a", "b"]})
+def test_missing_values_go_with_the_first_group_unless_the_schema_declares_them():
+    found = level_axes(Numeric(name="x", bounds=(0, 4), bins=4))
+    assert [one.groups for one in found] == [(0, 0, 1, 1, 0), (0, 1, 2, 3, 0)]
+    assert [one.names[0] for one in found] == ["0 to 2 or (missing)", "0 to 1 or (missing)"]
+    declared = Categorical(name="c", values=("a", "b", "?"), missing="?", groups={"known": ["a", "b"]})
     assert [one.groups for one in level_axes(declared)] == [(0, 0, 1), (0, 1, 2)]
 
 
-def test_a_binary_column_has_two_groups_and_three_with_missing_values_apart():
-    assert [one.size for one in level_axes(Categorical(name="c", values=("a", "b")))] == [2, 3]
+def test_a_binary_column_has_two_groups():
+    assert [one.size for one in level_axes(Categorical(name="c", values=("a", "b")))] == [2]
 
 
 def test_half_of_the_large_grids_have_no_room_for_a_finer_one():
@@ -90,3 +89,11 @@ def test_a_table_of_many_columns_has_a_pool_in_little_memory():
     tracemalloc.stop()
     assert len(found) == 20_000 and peak < 1e9
     assert {len(grid.axes) for grid in found} >= {1, 2, 3, 4}
+
+
+def test_a_small_pool_leaves_out_no_column():
+    """Otherwise the first columns of the schema would be the only ones that can be chosen."""
+    label = Categorical(name="y", values=("no", "yes"))
+    columns = [Numeric(name=f"c{i}", bounds=(0, 1)) for i in range(120)]
+    found = grids(Schema(name="wide", label="y", column=[*columns, label]), 100, 100)
+    assert {name for one in found for name in one.columns} == {column.name for column in columns}

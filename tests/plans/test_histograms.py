@@ -156,7 +156,10 @@ def test_a_table_of_the_label_alone_is_refused_before_the_charge(plan):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"columns": 0}, {"columns": 9}, {"columns": 1.5}, {"bins": 0}, {"share": 1.0}, {"rules": "?"}, {"criterion": "?"}],
+    [
+        *({"columns": 0}, {"columns": 9}, {"columns": 1.5}, {"columns": 2.0}, {"columns": True}, {"columns": "3"}),
+        *({"bins": 0}, {"bins": 2.0}, {"share": 1.0}, {"share": "0.5"}, {"rules": "?"}, {"criterion": "?"}),
+    ],
 )
 def test_settings_that_cannot_be_are_refused_before_the_charge(wrong):
     rows, schema = table(50)
@@ -174,7 +177,7 @@ def test_rows_per_person_make_the_grid_coarser():
     assert release.scale == pytest.approx(3 / 0.7275, rel=1e-3)
 
 
-@pytest.mark.parametrize("wrong", [{"pool": 0}, {"pool": 1.5}, {"most_cells": 0}, {"most_cells": 10**7}])
+@pytest.mark.parametrize("wrong", [{"pool": 0}, {"pool": 1.5}, {"pool": 2.0}, {"most_cells": 0}, {"most_cells": 10**7}])
 def test_a_pool_or_a_size_that_cannot_be_is_refused_before_the_charge(wrong):
     rows, schema = datasets.load("iris")
     ledger = Ledger(1, schema.name)
@@ -187,3 +190,39 @@ def test_a_rare_class_is_lifted():
     assert class_weights(np.array([90.0, 10.0])) == (3, 16)
     assert class_weights(np.array([70.0, 30.0])) == ()
     assert class_weights(np.array([90.0, 5.0, 5.0])) == ()
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    rows, schema = table(100)
+    release, _ = ask(projected_histogram, rows, schema, 1, columns=np.int64(2), bins=np.int8(3))
+    assert len(release.question.columns) == 2
+    assert ask(privpfc, rows, schema, 1, pool=np.int64(9))[0].question.size > 1
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_columns_of_one_value_leave_the_class_totals(plan):
+    label = Categorical(name="y", values=("no", "yes"))
+    same = [Categorical(name="c", values=("all",), missing="all"), Numeric(name="x", bounds=(0, 1), bins=1, missing=0)]
+    schema = Schema(name="made", label="y", column=[*same, label])
+    release, source = ask(plan, {"c": ["all"] * 9, "x": [1] * 9, "y": ["no"] * 9}, schema, HUGE)
+    assert release.question.size == 1 and sum(receipt.epsilon for receipt in source.record.receipts) == HUGE
+
+
+@pytest.mark.parametrize("rules", ["veil", "paper"])
+def test_grids_far_too_large_for_the_threshold_of_the_paper_are_counted_above_a_higher_one(rules):
+    many = tuple(map(str, range(1000)))
+    columns = [Categorical(name=name, values=many) for name in "abcdef"]
+    schema = Schema(name="made", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
+    rows = {name: many for name in "abcdef"} | {"y": ["no", "yes"] * 500}
+    release, source = ask(projected_histogram, rows, schema, 1, rules=rules, columns=5)
+    assert release.question.size > 10**15 and sum(receipt.epsilon for receipt in source.record.receipts) == 1
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("rows", [0, 50])
+@pytest.mark.parametrize("epsilon", ["1e-7", "1e400"])
+def test_tiny_and_astronomical_budgets_are_spent_to_the_end(plan, rows, epsilon):
+    made, schema = table(50)
+    for seed in range(5):  # with a tiny one, the noisy number of rows may be in the billions
+        _, source = ask(plan, {name: values[:rows] for name, values in made.items()}, schema, epsilon, seed=seed)
+        assert sum(receipt.epsilon for receipt in source.record.receipts) == Fraction(epsilon)

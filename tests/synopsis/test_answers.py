@@ -266,3 +266,9 @@ def test_the_noise_of_real_rows_stays_within_its_error():
         marginal = synopsis.marginal([name, schema.label])
         inside.append(np.abs(marginal.counts - exact) <= marginal.error())
     assert sizes(release)[-1] == 3 and 0.94 < np.mean(inside) < 0.985
+
+
+def test_a_range_in_an_array_is_refused_in_words(rows, schema):
+    synopsis = made(rows, schema, lambda source, budget: source.count(dense_grid(schema), budget))
+    with pytest.raises(BadInput, match="needs a range"):
+        synopsis.query(age=np.array([30, 50]))

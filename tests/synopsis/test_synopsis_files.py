@@ -144,6 +144,14 @@ EVIL = b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': 
         "no method": swap("synopsis.json", b'"one question"', b"[]"),
         "a huge cost": swap("receipts.json", b'"1/2"', b'"1e300000000"'),
         "more": swap("synopsis.json", b'"table": 1', b'"table": 1, "random_state": 0'),
+        "another schema": swap(
+            "synopsis.json",
+            b'"table": 1',
+            b'"table": 1, "schema": {"kind": "Binned", "scorer": 1, "edges": [], "label": "x"}',
+        ),
+        "a choice with cells": swap("synopsis.json", b'"question": null', b'"question": {"kind": "Grid", "axes": []}'),
+        "nested parts": swap("receipts.json", b'"account": "/"', b'"account": "' + b"/1.1" * 5000 + b'"'),
+        "no account": swap("receipts.json", b'"account": "/"', b'"account": "\\u0000"'),
     }.values(),
 )
 def test_a_file_that_makes_no_sense_is_refused(path, change):

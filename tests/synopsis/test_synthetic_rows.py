@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from test_answers import dense_grid, made, wide_synopsis
 
-from veil import BadInput, Categorical, Numeric, Schema, Text, axis, datasets, grid
+from veil import BadInput, Categorical, NaiveBayesClassifier, Numeric, Schema, Text, axis, datasets, grid
 
 
 @pytest.fixture
@@ -178,3 +178,14 @@ def test_synthetic_rows_train_a_classifier_that_knows_nothing_of_veil():
     table = synopsis.to_frame(random_state=0, missing=False)
     model = LogisticRegression(max_iter=1000).fit(table[names], table["affair"])
     assert model.score(rows[names], rows["affair"]) > (rows["affair"] == "no").mean() + 0.01
+
+
+@pytest.mark.parametrize(
+    "names", [("1", "--2"), ("1", "-"), ("1", "9" * 5000), ("-1", str(2**63)), ("0", "-0"), ("1", "01")]
+)
+def test_categories_that_only_look_like_whole_numbers_stay_text(names):
+    schema = Schema(name="s", label="y", column=[Categorical(name=name, values=names) for name in "cy"])
+    rows = {"c": list(names) * 50, "y": list(names) * 50}
+    table = made(rows, schema, lambda source, budget: source.count(grid(schema, "c"), budget)).to_frame()
+    assert set(table["y"]) == set(names) and {type(value) for value in table["y"]} == {str}
+    assert NaiveBayesClassifier(epsilon=50, schema=schema, random_state=0).fit(rows).classes_.dtype == object

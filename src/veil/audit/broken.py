@@ -7,7 +7,7 @@ own form, not a source, so no plan can ask them anything.
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import exp
@@ -19,7 +19,9 @@ import numpy.typing as npt
 from ..errors import BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from ..kernel.losses import Logistic
 from ..kernel.mechanisms import discrete_laplace, permute_and_flip
+from ..kernel.minimise import Blocks, Objective, amounts, minimiser
 from ..kernel.noise import Noise, SystemNoise
 from .tables import Table
 
@@ -134,6 +136,22 @@ def fixed_denominator(table: Table, noise: Noise, trials: int, rows: int = 10) -
     )
     scores = np.array([0, pairs])
     return np.array([permute_and_flip(scores, Fraction(1, 2 * rows), noise) for _ in range(trials)])
+
+
+def undivided_minimum(table: Table, noise: Noise, trials: int) -> Array:
+    """NOT PRIVATE: objective perturbation whose noise has the rate of the whole budget on the weights of each column.
+
+    A row has a weight in every column, so it moves as many coordinates of the noise as there are columns; it looks
+    right to whoever bounds the largest of a row's values instead of their sum. Gives the weights of red, of ages up to
+    1 and of yes, the other values of each column being alike.
+    """
+    likes = {"colour": ["red"], "age": [0, 1], "label": ["yes"]}
+    codes = [np.array([value not in like for value in table[name]], np.intp) for name, like in likes.items()]
+    truth = np.array([[1.0 if label == "yes" else -1.0 for label in table["label"]]])
+    given = amounts(Logistic(), [Fraction(2, 3)] * 3, Fraction(4), [2] * 3, 2)
+    whole = replace(given, rates=[3 * rate for rate in given.rates])
+    objective = Objective(Blocks(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))
+    return np.array([minimiser(objective, whole, noise)[::2, 0] for _ in range(trials)])
 
 
 def membership_redrawn(table: int, noise: Noise, trials: int) -> Array:

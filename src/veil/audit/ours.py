@@ -14,7 +14,9 @@ import numpy as np
 from ..columns import Categorical
 from ..errors import BudgetRefused
 from ..kernel.budget import Budget
+from ..kernel.losses import Hinge, Logistic, Loss, Softmax
 from ..kernel.mechanisms import discrete_laplace
+from ..kernel.minimise import UNIT as WEIGHT
 from ..kernel.noise import Noise, OpenDPNoise
 from ..kernel.release import SparseCounts
 from ..kernel.scores import Cellwise, Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows, Score
@@ -55,7 +57,17 @@ ZERO_OR_ONE = {"counts": between(0, 1)}
 
 def ours() -> list[Case]:
     """Every verb of Source, on its worst pairs."""
-    return [*_counts(), *_sparse_counts(), *_choices(), *_sieves(), *_quantiles(), *_parts(), *_people(), _plan()]
+    return [
+        *_counts(),
+        *_sparse_counts(),
+        *_choices(),
+        *_sieves(),
+        *_quantiles(),
+        *_minima(),
+        *_parts(),
+        *_people(),
+        _plan(),
+    ]
 
 
 def _counts() -> list[Case]:
@@ -220,6 +232,23 @@ def _quantiles() -> list[Case]:
 def _of_age(last: int | None, *ages: int) -> tuple[Any, Any]:
     others = [("yes", "red", age) for age in ages]
     return rows(*others), rows(*others, ("yes", "red", last))
+
+
+def _minima() -> list[Case]:
+    """A row on the wrong side of the offsets pulls with all its slope: one weight of each column moves."""
+    few: dict[str, Any] = {"about": "weights that it can pull", "quick": 400, "deep": 10_000}
+    return [
+        Case("minimise by Logistic", 1, (EMPTY, LONE), asking(partial(pulled, Logistic())), **few),
+        Case("minimise by Hinge", 1, (EMPTY, LONE), asking(partial(pulled, Hinge())), **few),
+        Case("minimise by Softmax", 1, (EMPTY, LONE), asking(partial(pulled, Softmax())), **few),
+    ]
+
+
+def pulled(loss: Loss, source: Source) -> int:
+    """How many of the row's two weights are pulled at least as far as the row can pull them."""
+    offsets, label = ([-15.0, 15.0], None) if loss.joint else ([-30.0], 0)
+    weights = source.minimise(loss, [COLOURS, AGES], ONE, label=label, offsets=offsets).value[:, 0] / WEIGHT
+    return int((weights[[0, COLOURS.size]] >= 0.49 / 4).sum())  # a slope of 1 over the penalty, 4 over a part of 0.49
 
 
 def _parts() -> list[Case]:

@@ -17,6 +17,8 @@ from ..columns import Categorical
 from ..errors import BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from ..kernel.losses import Logistic
+from ..kernel.minimise import UNIT as WEIGHT
 from ..kernel.noise import Noise, SystemNoise
 from ..kernel.scores import Discernibility, Rows
 from ..kernel.source import Source, open_source
@@ -38,6 +40,7 @@ from .tables import (
     SCHEMA,
     TWO,
     YES,
+    YOUNG,
     Table,
     asking,
     between,
@@ -50,11 +53,22 @@ from .tables import (
 Array = npt.NDArray[Any]
 REFUSED = -99
 ONE_ROW = (EMPTY, LONE)
+PULL = WEIGHT * 0.98 / 6  # a row's slope of 1 over the penalty, 4 over a part of 0.98 2/3
 
 
 def pairs() -> list[Case]:
     """All twins, each followed by its counterpart."""
-    return [*_sieves(), *_noises(), *_ledgers(), *_divisions(), *_sparse(), *_leaves(), *_pairs_of_rows(), *_scores()]
+    return [
+        *_sieves(),
+        *_noises(),
+        *_ledgers(),
+        *_divisions(),
+        *_sparse(),
+        *_leaves(),
+        *_pairs_of_rows(),
+        *_minima(),
+        *_scores(),
+    ]
 
 
 def pair(name: str, claim: float, tables: tuple[Any, Any], twin: Runs, ours: Runs, **more: Any) -> Iterator[Case]:
@@ -167,6 +181,15 @@ def _pairs_of_rows() -> Iterator[Case]:
     choice = asking(partial(winner, [WHOLE, COLOURS], Discernibility()))
     tables = rows(*crowd), rows(*crowd, ("no", "blue", 3))
     yield from pair("fixed denominator", 1, tables, broken.fixed_denominator, choice)
+
+
+def _minima() -> Iterator[Case]:
+    def ask(source: Source) -> Array:
+        return np.asarray(source.minimise(Logistic(), [RED, YOUNG, YES], TWO, label=0, offsets=[-30.0]).value[::2, 0])
+
+    views = {"quarters of the row's pull": lambda seen: np.clip(4 * seen.min(axis=1) // PULL, 0, 4)}
+    few: dict[str, Any] = {"quick": 800, "deep": 10_000, "views": views}
+    yield from pair("undivided minimum", 2, ONE_ROW, broken.undivided_minimum, asking(ask), **few)
 
 
 def _scores() -> Iterator[Case]:

@@ -36,6 +36,7 @@ RED = Grid((Axis("colour", (0, 1, 1, 1), ("red", "other")),))  # the first cell 
 BLUE = Grid((Axis("colour", (1, 1, 0, 1), ("blue", "other")),))
 YES = Grid((Axis("label", (0, 1, 1), ("yes", "other")),))
 NO = Grid((Axis("label", (1, 0, 1), ("no", "other")),))
+YOUNG = Grid((Axis("age", (0, 0, 1, 1, 1, 1), ("0 or 1", "other")),))
 AGES = Grid((Axis("age", (0, 0, 1, 1, 2, 2), ("0 or 1", "2 or 3", "4 or missing")),))
 NOTHING = Grid((Axis("age", (0,) * 6, ("all",)),))  # divides no cell
 

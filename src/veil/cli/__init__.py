@@ -7,7 +7,7 @@ import typer
 
 from ..errors import VeilError
 from ..kernel.ledger import VERSION
-from . import audit, compare, demo, ledger, predict, publish, schema, train
+from . import audit, compare, demo, ledger, predict, publish, reproduce, schema, train
 
 app = typer.Typer(
     name="veil",
@@ -25,6 +25,7 @@ app.command(
     epilog="Example: veil publish survey.csv --schema survey.toml --epsilon 1 --out synopsis.veil --synthetic rows.csv"
 )(publish.publish)
 app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.parquet")(compare.compare)
+app.command(epilog="Example: veil reproduce privpfc --quick --out results.parquet")(reproduce.reproduce)
 app.command(epilog="Example: veil audit --only count")(audit.audit)
 app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
 

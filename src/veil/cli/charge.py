@@ -121,6 +121,7 @@ def show_plan(
     if not all(release.receipt.verb.startswith("count") for release in releases):
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
+        console.print("Choosing takes time of its own: each candidate is counted.")
     _say_left(account, cost)
     _say_size(schema, seconds, width)
     console.print("Nothing was charged, and no row was opened.")
@@ -135,7 +136,7 @@ def _say_left(account: Ledger | None, cost: Fraction) -> None:
 
 def _say_size(schema: Schema, seconds: float, width: int) -> None:
     rows, guess = schema.rows or 1_000_000, "" if schema.rows else " (the schema does not say how many there are)"
-    estimate = f"about {number(seconds * rows)} s and {number(width * rows / 1e6)} MB of codes"
+    estimate = f"about {number(seconds * rows)} s to read them and {number(width * rows / 1e6)} MB of codes"
     console.print(f"For {rows:,} rows{guess} expect {estimate}.")
 
 

@@ -13,7 +13,7 @@ from .output import Json, console, print_json, show_table
 
 HEADER = ["method", "epsilon", "AUC", "accuracy", "M", "log loss", "seconds", "MB", "runs"]
 WIDE, FEW = 130, 4  # a narrow terminal shows the first few columns
-LEGEND = "Mean over seeds ± half the width of its 95 % interval. Methods at epsilon inf are NOT private."
+LEGEND = "Mean over runs ± half the width of its 95 % interval. Methods at epsilon inf are NOT private."
 
 
 def compare(
@@ -50,7 +50,7 @@ def compare(
         )
     if plot is not None:
         comparing.plot(results, plot, force=force)
-    _show(comparing.summary(results).to_pylist(), as_json)
+    show(comparing.summary(results).to_pylist(), as_json)
 
 
 def _list(text: str) -> list[str]:
@@ -64,7 +64,8 @@ def _number(text: str) -> float:
         raise BadInput(f"{text!r} is not an epsilon: give numbers such as 0.1,0.5,1") from None
 
 
-def _show(rows: list[dict[str, Any]], as_json: bool) -> None:
+def show(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Print a summary of results."""
     if as_json:
         print_json([{**row, "epsilon": row["epsilon"] if math.isfinite(row["epsilon"]) else None} for row in rows])
         return

@@ -50,7 +50,8 @@ def publish(
     if out is None:
         raise BadInput("say where to write the table, such as --out synopsis.veil")
     page = report or out.with_suffix(".html")
-    _check_places(out, page, synthetic, rows, data, schema, ledger)
+    check_paths(out, page, synthetic, data, schema, ledger=ledger)
+    _check_synthetic(synthetic, rows)
     if account:
         charge.check_budget(account, budget)
     book = account or Ledger(budget, public.name)
@@ -68,9 +69,8 @@ def publish(
     console.print(f'Next, in Python: veil.load_synopsis("{out}").to_frame()', markup=False)
 
 
-def _check_places(out: Path, page: Path, synthetic: Path | None, rows: int | None, *read: Path | None) -> None:
-    """Refuse, before anything is charged, places that cannot be what they should."""
-    check_paths(out, page, synthetic, *read)
+def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:
+    """Refuse, before anything is charged, a file of rows that is none, and a number of rows for no file."""
     if synthetic:
         check_table_path(synthetic)
     elif rows is not None:

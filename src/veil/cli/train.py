@@ -12,14 +12,16 @@ from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json
 
+LEARN = "naive-bayes, privpfc, projected, logistic, svm, tree or forest"  # spelled out: models load slowly
+
 
 def train(
     data: charge.Data,
     schema: charge.Public,
     epsilon: Annotated[str, typer.Option(help="What the model may cost, such as 1 or 1/2.")],
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
-    method: Annotated[str, typer.Option(help="How to learn.")] = "naive-bayes",
-    preset: Annotated[str | None, typer.Option(help="A variant of the method, such as a paper's tree.")] = None,
+    method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}.")] = "naive-bayes",
+    preset: Annotated[str | None, typer.Option(help="A variant of a method: a paper's way to grow trees.")] = None,
     ledger: charge.Account = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
@@ -38,7 +40,7 @@ def train(
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
     page = report or out.with_suffix(".html")
-    check_paths(out, page, data, schema, ledger)
+    check_paths(out, page, data, schema, ledger=ledger)
     if account:
         charge.check_budget(account, Budget(epsilon))
     model.ledger = account or Ledger(Budget(epsilon), public.name)

@@ -17,9 +17,10 @@ from ..schema import Schema
 
 FILES = (".csv", ".csv.gz", ".parquet", ".pq")
 TEST_SHARE = 0.3
+FOLDS = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Data:
     """A table with a label: a pandas frame of what its schema declares, numbers as numbers, categories as text."""
 
@@ -28,7 +29,7 @@ class Data:
     frame: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Split:
     """Rows to learn from and rows to be judged by; `truth` is the code of each test row's class."""
 
@@ -51,15 +52,32 @@ def load(name: str) -> Data:
 
 def split(data: Data, seed: int) -> Split:
     """A random 30 % of every class for testing, the rest for training."""
-    label = data.schema.get(str(data.schema.label))
-    codes = label.encode(data.frame[label.name])
+    codes = _labels(data)
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     classes = [shuffled[codes[shuffled] == code] for code in range(len(data.schema.classes))]
+    return _apart(data, codes, np.concatenate([rows[: round(TEST_SHARE * len(rows))] for rows in classes]))
+
+
+def fold(data: Data, number: int) -> Split:
+    """One of ten folds for testing, the rest for training: a tenth of every class, dealt out in a random order."""
+    codes = _labels(data)
+    shuffled = np.random.default_rng(0).permutation(len(codes))
+    by_class = shuffled[codes[shuffled].argsort(kind="stable")]
+    return _apart(data, codes, by_class[number::FOLDS])
+
+
+def _labels(data: Data) -> Codes:
+    label = data.schema.get(str(data.schema.label))
+    return label.encode(data.frame[label.name])
+
+
+def _apart(data: Data, codes: Codes, rows: npt.NDArray[Any]) -> Split:
+    """These rows for testing, all others for training."""
     held_out = np.zeros(len(codes), bool)
-    held_out[np.concatenate([rows[: round(TEST_SHARE * len(rows))] for rows in classes])] = True
+    held_out[rows] = True
     train, test = (data.frame[mask].reset_index(drop=True) for mask in (~held_out, held_out))
-    labels = train.pop(label.name)
-    return Split(data.schema, train, labels, test.drop(columns=label.name), codes[held_out])
+    labels = train.pop(data.schema.label)
+    return Split(data.schema, train, labels, test.drop(columns=data.schema.label), codes[held_out])
 
 
 def _read(name: str) -> tuple[Any, Schema]:

@@ -38,15 +38,15 @@ class Method:
 def find(name: str) -> Method:
     """The method of this name, ready to run."""
     if name in OURS:
-        return Method(name, partial(_here, partial(_ours, name)))
+        return Method(name, partial(here, partial(_ours, name)))
     if name in NOT_PRIVATE:
-        return Method(name, partial(_here, NOT_PRIVATE[name]), private=False)
+        return Method(name, partial(here, NOT_PRIVATE[name]), private=False)
     if name in peers.PEERS:
         return Method(name, peers.runner(name), delta=peers.PEERS[name].delta)
     raise BadInput(f"there is no method {name!r}: choose of {', '.join([*OURS, *NOT_PRIVATE, *peers.PEERS])}")
 
 
-def _here(fit: Fit, split: Split, epsilon: float, seed: int) -> Answer:
+def here(fit: Fit, split: Split, epsilon: float, seed: int) -> Answer:
     """Fit in this process, with everything a fit takes from a pandas frame on."""
     start = time.perf_counter()
     predict = fit(split, epsilon, seed)
@@ -65,7 +65,7 @@ def peak_memory() -> float:
 
 def _ours(name: str, split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
     model = OURS[name](epsilon=epsilon, schema=split.schema, random_state=seed).fit(split.train, split.labels)
-    return lambda rows: _in_order(model.predict_proba(rows), model.classes_, split.schema.classes)
+    return lambda rows: in_order(model.predict_proba(rows), model.classes_, split.schema.classes)
 
 
 def _ceiling(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
@@ -80,12 +80,12 @@ def _ceiling(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabi
         max_leaf_nodes=8,
         random_state=seed,
     )
-    return _on_codes(model, split)
+    return on_codes(model, split)
 
 
 def _exact(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
     """Naive Bayes without noise on the schema's codes: what the algorithm costs, apart from the noise."""
-    return _on_codes(CategoricalNB(min_categories=[column.size for column in split.schema.features]), split)
+    return on_codes(CategoricalNB(min_categories=[column.size for column in split.schema.features]), split)
 
 
 def _majority(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
@@ -94,15 +94,15 @@ def _majority(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probab
     return lambda rows: np.tile(shares, (len(rows), 1))
 
 
-def _on_codes(model: Any, split: Split) -> Callable[[Any], Probabilities]:
+def on_codes(model: Any, split: Split) -> Callable[[Any], Probabilities]:
     def codes(rows: Any) -> npt.NDArray[Any]:
         return np.column_stack(list(split.schema.encode(rows, label=False).values()))
 
     model.fit(codes(split.train), split.labels)
-    return lambda rows: _in_order(model.predict_proba(codes(rows)), model.classes_, split.schema.classes)
+    return lambda rows: in_order(model.predict_proba(codes(rows)), model.classes_, split.schema.classes)
 
 
-def _in_order(probabilities: Probabilities, known: Any, classes: tuple[str, ...]) -> Probabilities:
+def in_order(probabilities: Probabilities, known: Any, classes: tuple[str, ...]) -> Probabilities:
     """A column for every class of the schema, in its order; zero for those the model does not know."""
     place = {name: column for column, name in enumerate(classes)}
     ordered = np.zeros((len(probabilities), len(classes)))

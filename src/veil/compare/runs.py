@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import BadInput
 from ..files import new_file
-from .data import Data, load, split
+from .data import Data, Split, load, split
 from .measures import measures
 from .methods import Method, find
 from .peers import Impossible
@@ -49,12 +49,13 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Run:
-    """One fit to be judged."""
+    """One fit to be judged; `divide` makes a split of the data and the seed."""
 
     data: Data
     method: Method
     epsilon: float
     seed: int
+    divide: Callable[[Data, int], Split] = split
 
     @property
     def row(self) -> Row:
@@ -89,10 +90,20 @@ def compare(
     how many there are.
     """
     plan = _plan(methods, data, epsilons, seeds)
+    return carry_out(plan, lambda todo: _results(todo, jobs or os.cpu_count() or 1), out, progress)
+
+
+def carry_out(
+    plan: Sequence[Run],
+    work: Callable[[list[Run]], Generator[Row, None, None]],
+    out: str | os.PathLike[str] | None,
+    progress: Progress,
+) -> pa.Table:
+    """The rows of a plan, in its order: those that `out` holds already, and those that `work` makes of the rest."""
     rows = _held(out)
     held = {_key(row) for row in rows}
     todo = [run for run in plan if run.key not in held]
-    with closing(_results(todo, jobs or os.cpu_count() or 1)) as results:
+    with closing(work(todo)) as results:
         for done, row in enumerate(results, len(plan) - len(todo) + 1):
             rows.append(row)
             _keep(rows, out)
@@ -197,15 +208,22 @@ def _work(run: Run, sender: Connection, scratch: str) -> None:
     """Do a run, away from the terminal's Ctrl-C: whoever started it ends it, and clears away what it wrote."""
     os.setsid()
     tempfile.tempdir = scratch
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")
-        sender.send(outcome(run))
+    sender.send(next(one_by_one([run])))
+
+
+def one_by_one(todo: Sequence[Run]) -> Generator[Row, None, None]:
+    """The rows of runs that are done in this process, on one thread."""
+    for run in todo:
+        with warnings.catch_warnings(), threadpool_limits(1):
+            warnings.simplefilter("ignore")
+            row = outcome(run)
+        yield row
 
 
 def outcome(run: Run) -> Row:
     """The row of the table for a run, done here and now."""
     try:
-        parts = split(run.data, run.seed)
+        parts = run.divide(run.data, run.seed)
         probabilities, seconds, memory = run.method.run(parts, run.epsilon, run.seed)
         if probabilities.shape != (len(parts.truth), len(parts.schema.classes)) or not np.isfinite(probabilities).all():
             return _failure(run, "the probabilities are not finite, or not one for each row and class")

@@ -3,6 +3,9 @@
 Everything here is public. A question that passes cannot fail on a row afterwards, so no error depends on one.
 """
 
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,9 +15,12 @@ from ..columns import Categorical, Numeric
 from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from ..schema import Schema
+from .budget import exact
+from .losses import LOSSES, MOST_CLASSES
 from .scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
 
 DEEPEST = 60
+MOST_CURVATURE = 25_000_000  # numbers in the square of the weights of one minimisation, for each class
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
 SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
 CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
@@ -35,6 +41,9 @@ def check_partition(
                 _check_axis(axis, schema)
         if seen is not None:
             seen.update(map(id, partition.axes))  # whoever asks holds the partitions, so no number is used again
+        kept = prod([axis.size for axis in partition.axes]), tuple([axis.column for axis in partition.axes])
+        if (partition.size, partition.columns) != kept:
+            raise BadInput("a grid must have the size and the columns of its axes: make it anew")
     elif type(partition) is Tree and type(partition.branches) is tuple:
         for part in (partition.cut, *partition.branches):
             check_partition(part, schema, dense=dense, depth=depth + 1)
@@ -60,11 +69,12 @@ def _column(name: str, schema: Schema) -> Categorical | Numeric:
 
 
 def _check_axis(axis: Axis, schema: Schema) -> None:
-    if type(axis) is not Axis or type(axis.groups) is not tuple or {*map(type, axis.groups)} != {int}:
+    fixed = type(axis) is Axis and (type(axis.column), type(axis.groups), type(axis.names)) == (str, tuple, tuple)
+    if not fixed or {*map(type, axis.groups)} != {int}:
         raise BadInput("a grid must be made of axes, as axis(column) makes them")
     if len(axis.groups) != _column(axis.column, schema).size:
         raise BadInput(f"the axis of column {axis.column!r} must give a group to each of its codes")
-    if set(axis.groups) != set(range(len(axis.names))):
+    if set(axis.groups) != set(range(axis.size)) or axis.size != len(axis.names):
         raise BadInput(f"the axis of column {axis.column!r} must number its groups from 0 and name each")
 
 
@@ -88,24 +98,26 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
         raise BadInput("a scorer must be CellScores, Linear or Sum")
 
 
-def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> None:
-    """Refuse a score that is not on the closed list, or weighs other classes."""
+def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> Any:
+    """The score, made anew so that its range is its own; only one on the closed list, which weighs these classes."""
     if type(score) not in kinds:
         raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
     if type(score) is ExpectedCorrect and len(score.weights) not in (0, len(schema.classes)):
         raise BadInput("give one weight for each class, or none")
+    return replace(score)
 
 
-def check_candidates(candidates: Any, score: Any, schema: Schema) -> None:
-    """Refuse candidates that do not fit the schema or the score; an axis that many grids share is looked at once."""
+def check_candidates(candidates: tuple[Any, ...], score: Any, schema: Schema) -> Any:
+    """The score, if it and all candidates fit the schema; an axis that many grids share is looked at once."""
     if not len(candidates):
         raise BadInput("there is nothing to choose from")
-    check_score(score, schema, (*SCORES, Discernibility))
+    score = check_score(score, schema, (*SCORES, Discernibility))
     seen: set[int] = set()
     dense = not together(candidates, score)
     for candidate in candidates:
         check_partition(candidate, schema, dense=dense, seen=seen)
         check_cell(score, candidate, schema)
+    return score
 
 
 def check_divisions(partition: Any, candidates: Any, score: Any, allowed: Any, schema: Schema) -> npt.NDArray[np.bool_]:
@@ -144,6 +156,46 @@ def check_cell(score: Any, partition: Any, schema: Schema) -> None:
     if type(score) is Rows:
         whole(score.cell, "the score's cell", 0, partition.size - 1)
         whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
+
+
+def check_minimise(
+    loss: Any, axes: Any, parts: int, label: Any, offsets: Any, schema: Schema
+) -> npt.NDArray[np.float64]:
+    """Refuse a loss that is not on the closed list, blocks that are no single axes, a class that there is not.
+
+    What comes back are the offsets of the scores, one above the other.
+    """
+    if type(loss) not in LOSSES:
+        raise BadInput(f"a loss must be one of {', '.join(kind.__name__ for kind in LOSSES)}")
+    for one in axes:
+        check_partition(one, schema)
+        if type(one) is not Grid or len(one.axes) != 1:
+            raise BadInput("minimise takes grids of one axis each")
+    if len({one.columns for one in axes}) < len(axes) or parts != len(axes):
+        raise BadInput("give every column once, and one share for each")
+    classes = len(schema.classes) if loss.joint else 1
+    if classes * sum(one.size for one in axes) ** 2 > MOST_CURVATURE:
+        raise BadInput("minimise would take too much memory for so many weights: use coarser or fewer columns")
+    if loss.joint and (label is not None or not 2 <= classes <= MOST_CLASSES):
+        raise BadInput(f"this loss is of 2 to {MOST_CLASSES} classes at once, of no single one")
+    if not loss.joint:
+        whole(label, "the class", 0, len(schema.classes) - 1)
+    return _check_offsets(offsets, classes)
+
+
+def _check_offsets(offsets: Any, classes: int) -> npt.NDArray[np.float64]:
+    found = [exact(offset, "an offset") for offset in offsets] or [Fraction(0)] * classes
+    if len(found) != classes or max(map(abs, found)) > 100:
+        raise BadInput(f"the offsets must be {classes} numbers between -100 and 100")
+    return np.array(found, np.float64)[:, None]
+
+
+def check_penalty(penalty: Any) -> Fraction:
+    """The penalty as a fraction, if it is one that the argument and the arithmetic allow."""
+    ratio = exact(penalty, "the penalty")
+    if not 1 <= ratio <= 2**40:
+        raise BadInput("the penalty must be between 1 and 10^12")
+    return ratio
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:

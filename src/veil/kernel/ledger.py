@@ -12,7 +12,7 @@ import secrets
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import version
@@ -226,23 +226,24 @@ class Account:
 
     A part asks its parent only for what raises the dearest of its siblings; why that is enough for any interleaving
     is in the kernel page. The amounts live in the ledger, in the parent's transaction, so a fork or a second process
-    cannot spend a part twice.
+    cannot spend a part twice. All receipts bear the time at which the rows were opened: the time between two charges
+    would tell how long an answer took, and that depends on the rows.
     """
 
     ledger: Ledger
     path: str
+    time: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
     def charge(self, budget: Budget, **body: Any) -> Receipt:
         """Reserve the budget, or refuse; the receipt is on the disk before this returns."""
-        stamp = {"version": VERSION, "time": datetime.now(UTC).isoformat(timespec="seconds")}
-        return self.ledger._charge(self.path, budget.epsilon, {**body, **stamp})
+        return self.ledger._charge(self.path, budget.epsilon, {**body, "version": VERSION, "time": self.time})
 
     def split(self, **body: Any) -> str:
         """Open disjoint parts; costs nothing until one of them is charged."""
         return f"{self.path.rstrip('/')}/{self.ledger._split(self.path, body)}"
 
     def part(self, group: str, index: int) -> "Account":
-        return Account(self.ledger, f"{group}.{index}")
+        return Account(self.ledger, f"{group}.{index}", self.time)
 
 
 class _Kept(dict[str, Fraction]):

@@ -65,8 +65,7 @@ def threshold_for(cells: int, epsilon: Fraction, spurious: float) -> int:
 def sparse_threshold(
     codes: npt.NDArray[Any], counts: Integers, cells: int, threshold: int, epsilon: Fraction, noise: Noise
 ) -> tuple[npt.NDArray[Any], Integers]:
-    """What a noisy count of all cells would leave above the threshold, sorted by cell, without visiting the empty
-    ones.
+    """What a noisy count of all cells would leave above the threshold, sorted; empty cells are not visited.
 
     Empty cells survive independently with one probability, so the gaps between survivors are geometric; a survivor's
     value beyond the threshold is geometric too, because the noise has no memory. The result has exactly the law of

@@ -114,9 +114,9 @@ class Noise(ABC):
         return values
 
     def flips(self, gaps: Integers, rate: Fraction) -> npt.NDArray[np.bool_]:
-        """Independent coins, true with probability exp(-rate * gap), gap >= 0; a gap of 0 is always true."""
+        """Independent coins, true with probability exp(-rate * gap), gap >= 0 of any size; 0 is always true."""
         words = self.words(gaps.size)
-        u, x = words * 2.0**-64, gaps * float(min(rate, Fraction(10**100)))
+        u, x = words * 2.0**-64, gaps.astype(np.float64) * float(min(rate, Fraction(10**100)))
         with np.errstate(under="ignore"):
             v = np.exp(-x)
             margin = v * (2.0**-40 + 2.0**-50 * x) + 2.0**-60

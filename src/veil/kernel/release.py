@@ -58,8 +58,7 @@ class Release(Generic[Value]):
 
 @dataclass(frozen=True)
 class SparseCounts:
-    """The cells of a huge grid whose noisy count passed the threshold: codes (cell * classes + class), sorted, and
-    counts.
+    """The cells of a grid whose noisy count passed the threshold: codes (cell * classes + class), sorted, and counts.
 
     The arrays have one canonical form, so the same release is the same bytes whichever table it came from. All other
     cells read 0.

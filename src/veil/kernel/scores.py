@@ -171,8 +171,8 @@ class ExpectedCorrect(Cellwise):
     def __post_init__(self) -> None:
         if not 1e-3 <= self.epsilon <= 1e6:
             raise BadInput("the epsilon of ExpectedCorrect must lie between 0.001 and a million")
-        if not all(type(weight) is int and 1 <= weight <= PARTS for weight in self.weights):
-            raise BadInput(f"weights must be whole numbers of sixteenths, from 1 to {PARTS}")
+        if type(self.weights) is not tuple or not all(type(w) is int and 1 <= w <= PARTS for w in self.weights):
+            raise BadInput(f"weights must be a tuple of whole numbers of sixteenths, from 1 to {PARTS}")
 
     @cached_property
     def low(self) -> int:
@@ -222,5 +222,6 @@ class Discernibility:
     low, high, unit = 0, 2, 1
 
     def __call__(self, counts: Counts) -> int:
+        counts = counts.astype(object if counts.sum() >= 2**31 else np.int64, copy=False)  # squares would overflow
         rows = counts.sum(axis=1)
         return -int((rows * rows - (counts * counts).sum(axis=1)).sum())

@@ -18,12 +18,15 @@ from .checks import (
     check_cell,
     check_divisions,
     check_handicaps,
+    check_minimise,
     check_partition,
+    check_penalty,
     check_score,
     together,
     whole,
 )
 from .ledger import Account, Ledger, Receipt
+from .losses import Loss
 from .mechanisms import (
     Sieve,
     discrete_laplace,
@@ -34,6 +37,7 @@ from .mechanisms import (
     survivors,
     threshold_for,
 )
+from .minimise import Objective, amounts, minimiser
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
 from .release import Release, SparseCounts, frozen
 from .scores import Cellwise, Discernibility, Score
@@ -101,11 +105,11 @@ class Source:
         shares: Sequence[float] | None = None,
         by_class: bool = True,
     ) -> tuple[Release[Integers], ...]:
-        """Noisy counts of several partitions under one charge, which is divided in these shares (equally without
-        any).
+        """Noisy counts of several partitions under one charge, divided in these shares (equally without any).
 
         Adding a row adds one to one count of every partition; the partitions' costs add up to the budget exactly.
         """
+        partitions = tuple(partitions)  # looked at once: those that are checked are those that are asked
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(partitions)))
         if len(parts) != len(partitions):
             raise BadInput("give one share for each partition")
@@ -157,14 +161,15 @@ class Source:
         Permute-and-flip with exponent epsilon / (high - low) per unit, which costs epsilon by the range lemma.
         `handicaps` are public whole numbers taken off the scores; one added row does not move them.
         """
-        check_candidates(candidates, score, self.schema)
+        candidates = tuple(candidates)  # looked at once, and kept alive: what is known of an axis goes by its identity
+        score = check_candidates(candidates, score, self.schema)
         marks = check_handicaps(handicaps, len(candidates))
         epsilon = self._per_row(budget)
         receipt = self._charge("choose", f"one of {len(candidates)} by {type(score).__name__}", budget)
         with quiet():
             scores, rows = self._scores(candidates, score), self._rows_of(score)
             rate = epsilon / ((score.high - score.low) * rows)
-            winner = permute_and_flip(scores - marks * score.unit * rows, rate, self._noise)
+            winner = permute_and_flip(scores - marks.astype(scores.dtype) * (score.unit * rows), rate, self._noise)
         scale = float((score.high - score.low) / (epsilon * score.unit))
         return self._wrap(candidates[winner], scale, receipt)
 
@@ -199,10 +204,10 @@ class Source:
 
     def _scores(self, candidates: Sequence[Any], score: Score) -> Integers:
         """The exact score of each candidate; grids, which may be many, are counted together."""
-        if not together(candidates, score):
-            return np.array([score(self._table.tabulate(candidate)) for candidate in candidates], np.int64)
-        scores = np.empty(len(candidates), np.int64)
-        for place, counts in self._table.tabulate_each(candidates):
+        many = self._rows_of(score) >= 2**31  # pairs of so many rows need Python's integers
+        scores = np.empty(len(candidates), object if many else np.int64)
+        apart = ((place, self._table.tabulate(candidate)) for place, candidate in enumerate(candidates))
+        for place, counts in self._table.tabulate_each(candidates) if together(candidates, score) else apart:
             scores[place] = score(counts)
         return scores
 
@@ -215,7 +220,7 @@ class Source:
 
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
-        check_score(score, self.schema)
+        score = check_score(score, self.schema)
         hits = whole(hits, "hits", 1, MOST_PARTS)
         level = -(-exact(threshold, "the threshold") * score.unit // 1)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
@@ -275,6 +280,34 @@ class Source:
             raise BadInput("a quantile needs a grid of at least one cut point")
         return partition, cuts
 
+    def minimise(
+        self,
+        loss: Loss,
+        axes: Sequence[Grid],
+        budget: Budget,
+        *,
+        label: int | None = None,
+        offsets: Sequence[float] = (),
+        penalty: float | Fraction = 4,
+        shares: Sequence[float] | None = None,
+    ) -> Release[Integers]:
+        """Weights for every group of these grids of one axis, one after the other, in units of 2^-30: weights x 1,
+        large for groups whose rows are of the class `label`; with Softmax weights x classes.
+
+        Objective perturbation with a certified minimiser (see `minimise`). `penalty` over a column's part of epsilon,
+        which goes by `shares`, is the weight of its squares; `offsets` are added to a row's scores.
+        """
+        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(axes)))
+        start = check_minimise(loss, axes, len(parts), label, offsets, self.schema)
+        loss = type(loss)()  # of the class alone: whoever made it may have changed it
+        sizes, epsilons = [one.size for one in axes], [self._per_row(part) for part in parts]
+        given = amounts(loss, epsilons, check_penalty(penalty), sizes, len(self.schema.classes))
+        receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
+        with quiet():
+            objective = Objective(self._table.blocks(axes, label), loss, given.penalties, start)
+            weights = minimiser(objective, given, self._noise)
+        return self._wrap(frozen(weights), None, receipt)
+
     def split(self, partition: Partition) -> "tuple[Source, ...]":
         """One source for every cell, occupied or not. Together they cost what the dearest of them costs.
 
@@ -308,7 +341,7 @@ class Source:
 
     def _per_row(self, budget: Budget) -> Fraction:
         """What a row may cost: the budget protects a person with at most `rows_per_person` rows (group privacy)."""
-        epsilon = Budget(budget).epsilon / self.schema.rows_per_person
+        epsilon = min(Budget(budget).epsilon / self.schema.rows_per_person, Fraction(10**100))  # as doubles can hold it
         if epsilon < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon

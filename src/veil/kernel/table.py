@@ -10,6 +10,7 @@ from ..encoding import category_codes, columns_of, in_blocks
 from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
+from .minimise import Blocks
 from .noise import Integers, Noise
 from .tally import Tally
 
@@ -71,9 +72,16 @@ class Table:
         """The cell of each row."""
         return np.concatenate([cells.astype(np.int64) for cells, _ in self._blocks(partition)])
 
+    def blocks(self, grids: Sequence[Grid], label: int | None) -> Blocks:
+        """The group of every row on each grid of one axis, and whether it is of this class, or of which one."""
+        rows: Any = slice(None) if self._rows is None else self._rows
+        codes = [grid.axes[0].pick(self._columns[grid.columns[0]][rows]) for grid in grids]
+        labels, numbers = self._labels[rows], np.arange(self.classes)[:, None]
+        truth = labels == numbers if label is None else np.where(labels == label, 1, -1)[None]
+        return Blocks(codes, [grid.size for grid in grids], truth.astype(np.float64))
+
     def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
-        """The distinct cells that hold rows, sorted (cell * classes + class), and their counts; for any number of
-        cells."""
+        """The cells that hold rows, once each, sorted (cell * classes + class), and their counts; of any grid."""
         numbers: npt.NDArray[Any] = np.zeros(len(self), np.int64)
         codes = np.zeros(1, object if grid.size * self.classes >= 2**62 else np.int64)
         for piece in _pieces(self._with_class(grid)):

@@ -1,6 +1,7 @@
 """Exact counts of many grids over the same rows: what the grids have in common is done once."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..questions import Axis, Grid, join
 from .noise import Integers
 
 BLOCK = 1 << 18  # rows at a time, so that temporaries stay near the cache
-MOST_CELLS = 1 << 22  # up to here every cell has a counter; beyond, rows are sorted by cell
+MOST_CELLS = 1 << 22  # up to here every cell and class has a counter; beyond, rows are sorted by cell
 SMALL, KEPT = 1 << 16, 8  # grids up to this size, and as many of them, are kept for coarser ones on the same columns
 
 
@@ -37,7 +38,8 @@ class Tally:
             counts = next((found for found in coarser if found is not None), None)
             if counts is None:
                 counts = self._count(grid)
-                known += [(grid, counts.T.astype(np.float64))] if grid.size <= SMALL and len(known) < KEPT else []
+                keep = grid.size <= min(SMALL, MOST_CELLS // self._classes) and len(known) < KEPT
+                known += [(grid, counts.T.astype(np.float64))] if keep else []
             yield place, counts
 
     def within(self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]) -> Iterator[tuple[int, Integers]]:
@@ -71,20 +73,16 @@ class Tally:
 
     def _count(self, grid: Grid) -> Integers:
         """The counts of a grid from the rows, going on from the axes that it begins with like the one before it."""
-        shared = 0
-        for axis, (seen, _, _) in zip(grid.axes[:-1], self._path, strict=False):
-            if axis is not seen:
-                break
-            shared += 1
+        pairs = zip(grid.axes[:-1], self._path, strict=False)
+        shared = len([*takewhile(lambda pair: pair[0] is pair[1][0], pairs)])
         del self._path[shared:]
         for axis in grid.axes[shared:-1]:
             self._path.append((axis, *self._step(axis)))
-        if not grid.axes or self._size * grid.axes[-1].size > MOST_CELLS:
-            cells, size = self._step(grid.axes[-1]) if grid.axes else (np.zeros(len(self._labels), np.uint8), 1)
-            return self._by_class([(cells, size)])
-        return self._by_class(
-            [*((c, s) for _, c, s in self._path[-1:]), (self._pick(grid.axes[-1]), grid.axes[-1].size)]
-        )
+        if not grid.axes:
+            return self._by_class([(np.zeros(len(self._labels), np.uint8), 1)])
+        if self._size * (last := grid.axes[-1]).size * self._classes > MOST_CELLS:
+            return self._by_class([self._step(last)])
+        return self._by_class([*((c, s) for _, c, s in self._path[-1:]), (self._pick(last), last.size)])
 
     @property
     def _size(self) -> int:
@@ -94,7 +92,7 @@ class Tally:
         """The cells of one more axis and their number; those of a huge grid are numbered anew, without empty ones."""
         before = [(cells, size) for _, cells, size in self._path[-1:]]
         joined, size = join([*before, (self._pick(axis), axis.size)]), self._size * axis.size
-        if size <= MOST_CELLS:
+        if size * self._classes <= MOST_CELLS:
             return joined, size
         distinct, numbers = np.unique(joined, return_inverse=True)
         return numbers, len(distinct)

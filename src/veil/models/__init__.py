@@ -6,6 +6,7 @@ from ..errors import BadInput
 from .base import PrivateClassifier
 from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
+from .linear import LinearSVMClassifier, LogisticRegressionClassifier
 from .naive_bayes import NaiveBayesClassifier
 from .trees import DecisionTreeClassifier, RandomForestClassifier
 
@@ -13,6 +14,8 @@ CLASSIFIERS = (
     NaiveBayesClassifier,
     PrivPfCClassifier,
     ProjectedHistogramClassifier,
+    LogisticRegressionClassifier,
+    LinearSVMClassifier,
     DecisionTreeClassifier,
     RandomForestClassifier,
 )
@@ -21,6 +24,8 @@ METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLA
 __all__ = [
     "DecisionTreeClassifier",
     "METHODS",
+    "LinearSVMClassifier",
+    "LogisticRegressionClassifier",
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",

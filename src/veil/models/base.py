@@ -187,6 +187,6 @@ def _asked(release: "Release[Any]") -> str:
 
 
 def _noise(release: "Release[Any]") -> tuple[str, str]:
-    if release.scale is None or not release.receipt.verb.startswith("count"):
+    if release.scale is None or release.receipt.verb not in ("count", "count_sparse"):
         return ("", "")
     return number(release.scale), str(release.error())

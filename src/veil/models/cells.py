@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from ..columns import Numeric
@@ -24,7 +24,8 @@ def check_learner(learner: Any, largest: int) -> None:
     """Refuse an estimator that cannot be trained on weighted cells, or a grid too large for it; before any charge."""
     if learner is None:
         return
-    if not (hasattr(learner, "fit") and hasattr(learner, "get_params") and has_fit_parameter(learner, "sample_weight")):
+    estimator = hasattr(learner, "fit") and hasattr(learner, "get_params") and not isinstance(learner, type)
+    if not estimator or not is_classifier(learner) or not has_fit_parameter(learner, "sample_weight"):
         raise BadInput("learner must be a scikit-learn classifier whose fit takes sample_weight")
     if largest > MOST_CELLS:
         raise BadInput(

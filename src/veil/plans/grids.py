@@ -18,7 +18,7 @@ SEED = 2018  # the pool is public, and the same for everyone
 
 
 def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
-    """Up to `pool` grids of at most this many cells, among them the coarsest of every column, whatever its size.
+    """Up to `pool` grids of at most this many cells; and the coarsest of every column, whatever its size and the pool.
 
     First all grids of one column and of two, or a third of the pool of them. Of the rest, half are random sets of three
     to six columns at random levels, and half are sets of three to eight columns, refined at random until no more cells
@@ -36,22 +36,20 @@ def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
     few = np.concatenate([always, _fitting(singles, sizes, cells), pairs])
     loose = _until(pool // 2, lambda: _fitting(_random(sizes, LOOSE, at_once, coins), sizes, cells))
     full = _until(pool, lambda: _refined(_random(sizes, FULL, at_once, coins) > 0, sizes, cells, coins))
-    found = _distinct(np.concatenate([few, loose, full]))[:pool].tolist()
+    found = _distinct(np.concatenate([few, loose, full]))[: max(pool, len(always))].tolist()
     return [Grid(tuple([axes[c][level - 1] for c, level in enumerate(levels) if level])) for levels in found]
 
 
 def level_axes(column: Categorical | Numeric) -> list[Axis]:
     """The axes of a column, from its coarsest groups to every code.
 
-    A code of its own for missing values goes with the first group, since it would make two groups three in columns that
-    miss nothing; the last axis sets it apart.
+    A code of its own for missing values goes with the first group: it would make two groups three in all the columns
+    that miss nothing. A `missing` value that the schema declares is a value like any other.
     """
-    finest = axis(column).axes[0]
-    if column.names[-1] != MISSING or column.missing is not None:
-        return [axis(column, level).axes[0] for level in range(1, len(column.levels))]
     levels = [axis(column, level).axes[0] for level in range(len(column.levels))]
-    merged = dict.fromkeys(_with_first(one) for one in levels)
-    return [one for one in merged if one.size > 1] + [finest]
+    if column.missing is None:
+        levels = [*dict.fromkeys(_with_first(one) for one in levels)]
+    return [one for one in levels if one.size > 1]
 
 
 def _with_first(one: Axis) -> Axis:

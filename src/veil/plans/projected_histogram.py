@@ -1,11 +1,16 @@
 """Projected histogram (Vinterbo, ECML-PKDD 2012): keep the columns that tell the classes apart, count over them."""
 
+from fractions import Fraction
 from math import ceil, log, log2
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from ..columns import Categorical, Numeric
 from ..errors import BadInput
 from ..kernel.budget import Budget
+from ..kernel.checks import whole
 from ..kernel.release import Release, SparseCounts
 from ..kernel.scores import Discernibility, Majority
 from ..kernel.source import Source
@@ -18,7 +23,7 @@ HELD_OUT = "held-out"
 SHARE = 0.7
 CELLS_PER_ROW = 0.2  # cells for each row that stands out of the noise; more of them are a handicap
 HANDICAP = 0.25  # of the rows, for each doubling of the cells beyond that
-SPURIOUS = 0.01  # empty cells that pass the threshold, for each row
+SPURIOUS, MOST_SPURIOUS = 0.01, 10**6  # empty cells that pass the threshold, for each row, and at most
 
 
 def projected_histogram(
@@ -45,12 +50,12 @@ def projected_histogram(
         bins        cells that the rows can fill                    bandwidth of Lei
         share       0.7                                             noise may cost 5 % of the pairs
         criterion   "majority", rows of their cell's largest class  "discernibility", pairs told apart
-        threshold   lets through 0.01 empty cells a row             log(rows) / 2 noise scales
+        threshold   lets through 0.01 empty cells a row             log(rows) / 2 noise scales, if that leaves few
 
     Returns the counts above the threshold.
     """
     features, classes = source.schema.features, len(source.schema.classes)
-    check_settings(features, rules, columns, bins, share, criterion)
+    columns, bins = checked_settings(features, rules, columns, bins, share, criterion)
     to_size, rest = budget.split(3, 97)
 
     rows = max(float(source.count(WHOLE, to_size).value.sum()), 1.0)
@@ -58,7 +63,7 @@ def projected_histogram(
     if share is None:
         share = SHARE if rules == "veil" else share_to_count(rows, len(features), k, classes, bins_for(rows, k))
     to_count, to_choose = rest.split(round(share, 3), round(1 - share, 3))
-    signal = rows * min(float(to_count.epsilon) / source.schema.rows_per_person, 1.0)
+    signal = rows * float(min(to_count.epsilon / source.schema.rows_per_person, 1))
     bins = bins or (_bins(signal, k) if rules == "veil" else bins_for(rows, k))
     axes = [cut_into(column, bins) for column in features]
 
@@ -118,23 +123,25 @@ def _bins(signal: float, columns: int) -> int:
 
 
 def _count(source: Source, grid: Grid, budget: Budget, rows: float, rules: str) -> Release[SparseCounts]:
+    """The counts above the threshold; one that would let millions of empty cells through is raised."""
     if rules == "veil":
-        return source.count_sparse(grid, budget, spurious=max(SPURIOUS * rows, 1.0))
-    scale = source.schema.rows_per_person / float(budget.epsilon)
-    return source.count_sparse(grid, budget, threshold=ceil(THRESHOLD * log(max(rows, 3.0)) * scale))
+        return source.count_sparse(grid, budget, spurious=float(np.clip(SPURIOUS * rows, 1, MOST_SPURIOUS)))
+    epsilon = budget.epsilon / source.schema.rows_per_person
+    least = log(grid.size * len(source.schema.classes)) - log(MOST_SPURIOUS)
+    scales = max(THRESHOLD * log(max(rows, 3.0)), least)
+    return source.count_sparse(grid, budget, threshold=ceil(Fraction(scales) / epsilon))
 
 
-def check_settings(features: Any, rules: Any, columns: Any, bins: Any, share: Any, criterion: Any) -> None:
-    """Complain before anything is charged."""
+def checked_settings(
+    features: Any, rules: Any, columns: Any, bins: Any, share: Any, criterion: Any
+) -> tuple[int | str | None, int | None]:
+    """The columns and bins, if they are numbers as whole ones of Python; complains before anything is charged."""
     if not features:
         raise BadInput("there is no column besides the label to publish")
     if rules not in RULES or criterion not in (None, *CRITERIA):
         raise BadInput(f"rules must be one of {', '.join(RULES)}, criterion one of {', '.join(CRITERIA)}")
-    if columns not in (None, HELD_OUT) and columns not in range(1, len(features) + 1):
-        raise BadInput(
-            f"columns must be a whole number from 1 to {len(features)}, those besides the label, or held-out"
-        )
-    if bins is not None and bins not in range(1, 2**16):
-        raise BadInput("bins must be a whole number from 1 to 65535")
-    if share is not None and not 0.01 <= share <= 0.99:
+    if share is not None and not (isinstance(share, Real) and 0.01 <= share <= 0.99):
         raise BadInput("share, that of the budget for the counts, must lie between 0.01 and 0.99")
+    if columns is not None and not (isinstance(columns, str) and columns == HELD_OUT):
+        columns = whole(columns, "columns, unless they are held-out,", 1, len(features))
+    return columns, None if bins is None else whole(bins, "bins", 1, 2**16 - 1)

@@ -4,10 +4,16 @@ from fractions import Fraction
 from inspect import getdoc
 from typing import Any
 
+import numpy as np
+
+from ..display import number
 from . import sections
 from .counts import displays
 from .facts import noise_of
 from .words import escaped, listed, plural
+
+WEIGHTS = """<p>Every value of a column adds its weight to the score of a class: above zero it speaks for the class,
+below zero against it. All weights hold noise, and those of values that few rows have hold little else.</p>"""
 
 
 def title(model: Any) -> str:
@@ -24,7 +30,7 @@ def parts(model: Any, left: Fraction | None, limit: Fraction | None) -> list[str
         _asked(model),
         sections.cost(model, left, limit),
         sections.noise(model),
-        sections.released(found, last=sections.more(others, "not about one column, and not drawn")),
+        sections.released(found, _weights(model), sections.more(others, "not about one column, and not drawn")),
     ]
 
 
@@ -46,3 +52,25 @@ def _asked(model: Any) -> str:
     return sections.asked(
         model, words, {"Predicts": predicts, "From": f"{plural(len(columns), 'column')}: {listed(columns)}"}
     )
+
+
+def _weights(model: Any) -> str:
+    """The weights of a linear model by column and group of codes; nothing if it was made from counts."""
+    if not any(release.receipt.verb == "minimise" for release in model.releases_):
+        return ""
+    classes = model.schema_.classes
+    shown = [1] if len(classes) == 2 else range(len(classes))
+    rows = [
+        (name, group, *(number(weights[place] - (0 if len(classes) == 2 else weights.mean())) for place in shown))
+        for name, table in model.scorer_.weights.items()
+        for group, weights in _groups(model.schema_.get(name), np.asarray(table))
+    ]
+    return WEIGHTS + sections.table("Weights", ["column", "values", *(classes[place] for place in shown)], rows)
+
+
+def _groups(column: Any, table: Any) -> list[tuple[str, Any]]:
+    """The codes that have a weight in common, by name, and their weights."""
+    found: dict[Any, list[int]] = {}
+    for code, weights in enumerate(table):
+        found.setdefault(tuple(weights), []).append(code)
+    return [(column.group_name(codes), table[codes[0]]) for codes in found.values()]

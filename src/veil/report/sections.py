@@ -5,7 +5,10 @@ from fractions import Fraction
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from ..display import amount, column_rows, html_table, number, readable
+from ..kernel.minimise import UNIT as WEIGHT
 from ..plans.run import total
 from .counts import COLOURS, MOST_CODES, CountsDisplay
 from .facts import Noise, noise_of
@@ -146,6 +149,8 @@ def _noise_row(row: Noise) -> tuple[object, ...]:
 
 def answer(value: Any) -> str:
     """An answer that is no count, in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"{value.size:,} weights from {number(value.min() / WEIGHT)} to {number(value.max() / WEIGHT)}"
     return value.describe() if hasattr(value, "describe") else number(value) if isinstance(value, float) else str(value)
 
 

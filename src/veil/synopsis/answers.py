@@ -102,7 +102,7 @@ def class_weights(classes: tuple[str, ...], label: str, wanted: Any) -> Numbers:
 
 
 def _is_range(column: Categorical | Numeric, wanted: Any) -> bool:
-    return isinstance(column, Numeric) and wanted is not None and wanted != MISSING
+    return isinstance(column, Numeric) and wanted is not None and not (isinstance(wanted, str) and wanted == MISSING)
 
 
 def _named(column: Categorical | Numeric, wanted: Any) -> Numbers:

@@ -1,5 +1,6 @@
 """What codes and groups of codes stand for: typed values, spans of numbers, and how the rows of a group spread."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy.typing as npt
 from ..columns import Categorical, Numeric
 from ..questions import Axis
 
+WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it, and as NumPy's integers can hold it
 TRUTH = {"True": True, "False": False}
 Numbers = npt.NDArray[np.float64]
 
@@ -18,7 +20,7 @@ def declared_values(names: tuple[str, ...]) -> npt.NDArray[Any]:
     It depends on the schema alone. The type that values have in a data frame may tell about the rows: one missing
     value makes integers floats.
     """
-    if all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names):
+    if all(map(WHOLE.fullmatch, names)):
         return np.array([int(name) for name in names])
     if set(names) == set(TRUTH):
         return np.array([TRUTH[name] for name in names])

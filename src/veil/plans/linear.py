@@ -1,0 +1,111 @@
+"""Linear models by objective perturbation (Chaudhuri, Monteleoni, Sarwate, JMLR 2011), a weight for every value."""
+
+from collections.abc import Sequence
+from numbers import Real
+
+import numpy as np
+
+from ..columns import Categorical, Numeric
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.checks import MOST_CURVATURE
+from ..kernel.losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
+from ..kernel.minimise import UNIT
+from ..kernel.source import Source
+from ..questions import WHOLE, Grid, Linear, axis
+from ..schema import Schema
+from .finish import Numbers, class_prior
+
+PENALTY = 4  # over a column's part of epsilon, the weight of its squares
+MARGIN_PENALTY = 8  # the same for support vectors
+JOINT = 2  # times that for classes that are told apart together, whose noise is twice as large
+ROWS = 40  # that a group should have on average, times epsilon and over the number of columns
+FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
+POWER = 1 / 3
+
+
+def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENALTY) -> Linear:
+    """Weights that make the rows' classes most probable.
+
+    Budget: 3 % for the class totals, the rest for the weights. Within it, columns have shares in proportion to
+    size^(1/3). Two classes have one set of weights, more of them a set each, found together.
+
+    Returns a scorer: the log odds of each class.
+    """
+    axes, prior, to_fit = _begin(source, budget, penalty, 1)
+    if len(prior) == 2 or len(prior) > MOST_CLASSES:
+        return _one_by_one(source, Logistic(), axes, to_fit, prior, penalty)
+    start, shares = np.log(prior), _shares(axes)
+    fitted = source.minimise(
+        Softmax(), axes, to_fit, offsets=start.tolist(), penalty=float(JOINT * penalty), shares=shares
+    )
+    return Linear(_tables(axes, fitted.value), start)
+
+
+def support_vectors(source: Source, budget: Budget, *, penalty: float = MARGIN_PENALTY) -> Linear:
+    """Weights that put rows on the right side, by a margin.
+
+    Budget: 3 % for the class totals, the rest for the weights; with more than two classes an equal part of it for each
+    class against the others. Within it, columns have shares in proportion to size^(1/3).
+
+    Returns a scorer: the margin of each class.
+    """
+    axes, prior, to_fit = _begin(source, budget, penalty, 3)
+    return _one_by_one(source, Hinge(), axes, to_fit, prior, penalty)
+
+
+def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tuple[list[Grid], Numbers, Budget]:
+    """The groups of every column, the shares of the classes, and what is left of the budget."""
+    _check(source.schema, penalty, least)
+    to_size, to_fit = budget.split(3, 97)
+    totals = source.count(WHOLE, to_size)
+    prior = class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.scale or 0.0, 1e-9))
+    signal = float(totals.value.sum() * min(budget.epsilon, 10**9))
+    return _axes(source.schema, signal), np.maximum(prior, 1e-9), to_fit
+
+
+def _check(schema: Schema, penalty: float, least: float) -> None:
+    """Complain before anything is charged."""
+    if len(schema.classes) < 2:
+        raise BadInput("a linear model cannot be learned from one class: the label needs two values or more")
+    if not schema.features:
+        raise BadInput("a linear model needs at least one column besides the label")
+    if not isinstance(penalty, Real) or not least <= penalty <= 1e9:
+        raise BadInput(f"the penalty must be a number between {least} and 1e9")
+    if min(len(schema.classes), MOST_CLASSES) * sum(column.size for column in schema.features) ** 2 > MOST_CURVATURE:
+        raise BadInput("the columns have too many values for a linear model: use fewer bins or columns")
+
+
+def _one_by_one(
+    source: Source, loss: Loss, axes: Sequence[Grid], budget: Budget, prior: Numbers, penalty: float
+) -> Linear:
+    """Each class against the others; of two classes, the second."""
+    labels = [1] if len(prior) == 2 else list(range(len(prior)))
+    weights, start = np.zeros((sum(one.size for one in axes), len(prior))), np.zeros(len(prior))
+    for label, part in zip(labels, budget.each(len(labels)), strict=True):
+        start[label] = np.log(prior[label] / (1 - prior[label]))
+        settings = {"offsets": [float(start[label])], "penalty": float(penalty), "shares": _shares(axes)}
+        weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value  # type: ignore[arg-type]
+    return Linear(_tables(axes, weights), start)
+
+
+def _shares(axes: Sequence[Grid]) -> list[float]:
+    return [round(one.size**POWER, 2) for one in axes]
+
+
+def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
+    """The weights of every code, by column."""
+    parts = np.split(values / UNIT, np.cumsum([one.size for one in axes])[:-1])
+    return {one.columns[0]: part[np.asarray(one.axes[0].groups)] for one, part in zip(axes, parts, strict=True)}
+
+
+def _axes(schema: Schema, signal: float) -> list[Grid]:
+    """Every column at its finest level that has no more groups than rows and budget bear; missing values are apart."""
+    most = max(FEWEST[len(schema.classes) > 2], signal / len(schema.features) / ROWS)
+    return [_level(column, most + 1) for column in schema.features]
+
+
+def _level(column: Categorical | Numeric, most: float) -> Grid:
+    levels = [axis(column, level) for level in range(len(column.levels))]
+    below = levels[1:] or levels
+    return next((one for one in reversed(below) if one.size <= most), below[0])

@@ -1,0 +1,469 @@
+"""Minimise: the textbook's weights without noise, private by quadrature, and certain of where its solver stopped."""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import exp, log, sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+
+from veil import BadInput, Budget, Categorical, Ledger, Numeric, Schema, axis, open_source
+from veil.kernel import minimise
+from veil.kernel.losses import MOST_CLASSES, Hinge, Logistic, Softmax
+from veil.kernel.minimise import (
+    LARGEST,
+    SLIVER,
+    TOLERANCE,
+    UNIT,
+    Blocks,
+    Objective,
+    amounts,
+    certainly_short,
+    distance,
+    error_bound,
+    lattice,
+    lattice_laplace,
+    solve,
+)
+from veil.kernel.noise import SMALLEST_EPSILON, SeededNoise
+
+HUGE = 10**9
+SCHEMA = Schema(
+    name="toy",
+    label="y",
+    column=[
+        Categorical(name="a", values=("u", "v")),
+        Numeric(name="x", bounds=(0, 8), bins=8),
+        Categorical(name="y", values=("no", "yes", "maybe")),
+    ],
+)
+AXES = [axis(column) for column in SCHEMA.features]
+KINDS = {"Logistic": Logistic(), "Hinge": Hinge(), "Softmax": Softmax()}
+
+
+def made_rows(size=300, seed=0):
+    random = np.random.default_rng(seed)
+    x, a = random.uniform(0, 8, size), random.choice(["u", "v"], size)
+    signal = x - 4 + np.where(a == "u", 1, -1) + random.logistic(size=size)
+    return pd.DataFrame({"a": a, "x": x, "y": np.select([signal < -1, signal > 1], ["no", "yes"], "maybe")})
+
+
+def ask(loss, rows, budget=HUGE, weight=4, seed=0, **more):
+    """The weights, and the ledger that paid; with the huge budget every squared weight counts `weight`."""
+    ledger = Ledger(10**401, SCHEMA.name)
+    source = open_source(rows, SCHEMA, ledger, noise=seed)
+    more = more if loss.joint else {"label": 1, **more}
+    if budget == HUGE:
+        more["penalty"] = Fraction(budget) / 2 * (1 - SLIVER) * weight
+    return source.minimise(loss, AXES, Budget(budget), **more).value, ledger
+
+
+def one_hot(rows):
+    codes = SCHEMA.encode(rows)
+    labels = codes.pop("y")
+    return np.hstack([np.eye(one.size)[codes[one.columns[0]]] for one in AXES]), labels
+
+
+# --- without noise ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [4, 40])
+def test_without_noise_the_weights_are_those_of_scikit_learn(weight):
+    rows = made_rows()
+    features, labels = one_hot(rows)
+    learner = LogisticRegression(C=1 / weight, fit_intercept=False, tol=1e-12, max_iter=10_000)
+    two = learner.fit(features, labels == 1).coef_.T
+    assert ask(Logistic(), rows, weight=weight)[0] / UNIT == pytest.approx(two, abs=1e-6)
+    three = learner.fit(features, labels).coef_.T
+    assert ask(Softmax(), rows, weight=weight)[0] / UNIT == pytest.approx(three, abs=1e-6)
+
+
+LOSS_OF_MARGIN = {
+    "Logistic": lambda m: np.logaddexp(0, -m),
+    "Hinge": lambda m: np.where(m < 0.5, 1 - m, np.maximum(1.5 - m, 0) ** 2 / 2),
+}
+
+
+@pytest.mark.parametrize("kind", LOSS_OF_MARGIN)
+@pytest.mark.parametrize("offset", [0, 1.5])
+def test_without_noise_the_weights_minimise_the_loss_and_the_penalty(kind, offset):
+    rows = made_rows()
+    features, labels = one_hot(rows)
+    sign = np.where(labels == 1, 1, -1)
+
+    def objective(w):
+        return LOSS_OF_MARGIN[kind](sign * (features @ w + offset)).sum() + 2 * (w**2).sum()
+
+    found = ask(KINDS[kind], rows, offsets=[offset])[0][:, 0] / UNIT
+    best = minimize(objective, np.zeros(features.shape[1]), options={"gtol": 1e-7})
+    assert objective(found) <= best.fun + 1e-9
+    assert found == pytest.approx(best.x, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_the_rows_does_not_matter(kind):
+    rows = made_rows(2000)
+    first, again = ask(KINDS[kind], rows, 1)[0], ask(KINDS[kind], rows.sample(frac=1, random_state=1), 1)[0]
+    assert np.abs(first - again).max() < UNIT * 1e-4  # far within the noise that hides where the solver stopped
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", ["1e-6", 1, 10**6, 10**400])
+def test_empty_tables_tables_of_one_row_and_of_one_class_are_answered(kind, epsilon):
+    one_class = made_rows(50).assign(y="yes")
+    for rows in (one_class[:0], one_class[:1], one_class, one_class.assign(a=None, x=np.nan)):
+        value, ledger = ask(KINDS[kind], rows, epsilon)
+        assert value.shape == (12, 3 if kind == "Softmax" else 1) and value.dtype == np.int64
+        assert ledger.spent == Budget(epsilon).epsilon
+
+
+def test_rows_of_the_class_have_the_larger_weights():
+    weights = ask(Logistic(), made_rows(), 10**6)[0][:, 0]
+    assert weights[0] > weights[1] and (np.diff(weights[3:11]) > 0).sum() >= 5
+    weights = ask(Softmax(), made_rows(), 10**6)[0]
+    assert weights[10, 1] > weights[10, 0] and weights[3, 0] > weights[3, 1]
+
+
+# --- what is refused, before the charge ------------------------------------------------------------------------
+
+REFUSED = {
+    "loss not listed": {"loss": "logistic"},
+    "two axes in one": {"axes": [AXES[0] & AXES[1]]},
+    "a column twice": {"axes": [AXES[0], AXES[0]]},
+    "no axes": {"axes": []},
+    "wrong shares": {"shares": [1]},
+    "no class": {"label": None},
+    "class outside": {"label": 3},
+    "a class of a joint loss": {"loss": Softmax(), "label": 1},
+    "offsets of another number": {"offsets": [0, 1]},
+    "offset without bound": {"offsets": [float("inf")]},
+    "offset not a number": {"offsets": [float("nan")]},
+    "large offset": {"offsets": [101]},
+    "small penalty": {"penalty": 0.5},
+    "penalty not a number": {"penalty": float("nan")},
+    "endless penalty": {"penalty": 10**20},
+    "a penalty that eats the budget": {"loss": Hinge(), "penalty": 1},
+    "tiny epsilon": {"budget": Budget("1e-9")},
+}
+
+
+@pytest.mark.parametrize("change", REFUSED.values(), ids=REFUSED)
+def test_a_minimisation_that_cannot_be_asked_is_refused_before_the_charge(change):
+    ledger = Ledger(10, "toy")
+    source = open_source(made_rows(), SCHEMA, ledger, noise=0)
+    settings = {"loss": Logistic(), "axes": AXES, "budget": Budget("0.1"), "label": 1, **change}
+    with pytest.raises(BadInput) as problem:
+        source.minimise(**settings)
+    assert ledger.spent == 0 and len(str(problem.value)) > 10
+
+
+def test_too_many_classes_or_weights_are_refused():
+    names = tuple(map(str, range(MOST_CLASSES + 1)))
+    schema = Schema(
+        name="wide",
+        label="y",
+        column=[Categorical(name="y", values=names), Numeric(name="x", bounds=(0, 1), bins=6000)],
+    )
+    source = open_source({"y": ["1"], "x": [0]}, schema, Ledger(1, "wide"), noise=0)
+    with pytest.raises(BadInput, match="classes"):
+        source.minimise(Softmax(), [axis(schema.get("x"), 1)], Budget(1))
+    with pytest.raises(BadInput, match="memory"):
+        source.minimise(Logistic(), [axis(schema.get("x"))], Budget(1), label=0)
+
+
+def test_a_loss_that_was_tampered_with_counts_as_its_class_says():
+    loss = Logistic()
+    object.__setattr__(loss, "spread", 0.01)
+    object.__setattr__(loss, "slopes", lambda scores, truth: scores)
+    honest, tampered = (ask(one, made_rows(), 1)[0] for one in (Logistic(), loss))
+    assert (honest == tampered).all()
+
+
+def test_a_person_s_rows_divide_the_budget(monkeypatch):
+    seen = []
+    real = minimise.amounts
+    monkeypatch.setattr(
+        "veil.kernel.source.amounts", lambda loss, parts, *more: seen.append(parts) or real(loss, parts, *more)
+    )
+    schema = SCHEMA.model_copy(update={"person": "who", "rows_per_person": 3})
+    rows = {**made_rows(30).to_dict("list"), "who": list(range(30))}
+    source = open_source(rows, schema, Ledger(9, "toy"), noise=0)
+    source.minimise(Softmax(), AXES, Budget(3), shares=[1, 3])
+    assert seen == [[Fraction(1, 4), Fraction(3, 4)]]
+
+
+def test_a_part_of_a_split_is_minimised_for_its_own_rows():
+    rows = made_rows(400)
+    source = open_source(rows, SCHEMA, Ledger(10**401, "toy"), noise=0)
+    part = source.split(axis(SCHEMA.get("a")))[0]
+    settings = {"label": 1, "penalty": Fraction(HUGE) * (1 - SLIVER)}
+    found = part.minimise(Logistic(), AXES[1:], Budget(HUGE), **settings).value
+    alone = open_source(rows[rows["a"] == "u"], SCHEMA, Ledger(10**401, "toy"), noise=0)
+    assert found == pytest.approx(alone.minimise(Logistic(), AXES[1:], Budget(HUGE), **settings).value, abs=UNIT * 1e-5)
+
+
+# --- the argument, by numbers ----------------------------------------------------------------------------------
+
+
+def log_densities(loss, curve, signs, at, offset, rate, penalty):
+    """The logarithm of the exact minimiser's density, one weight that all rows have: of the noise and its Jacobian."""
+    margins = np.outer(signs, at + offset)
+    slopes = np.array(
+        [sign * -abs(loss.slopes(m[None], np.ones((1, 1)))[0]) for sign, m in zip(signs, margins, strict=True)]
+    )
+    gradient = slopes.sum(axis=0) + penalty * at
+    return log(rate / 2) - rate * np.abs(gradient) + np.log(curve(margins).sum(axis=0) + penalty)
+
+
+def logistic_curve(margins):
+    return 1 / (2 + np.exp(margins) + np.exp(-margins))
+
+
+def hinge_curve(margins):
+    return (np.abs(1 - margins) < 0.5) * 1.0
+
+
+def worst_loss(loss, curve, rate, penalty):
+    """The largest log ratio over tables, rows, offsets and weights; with the density's integral as a check."""
+    at, worst = np.linspace(-60, 60, 24_001), 0.0
+    for offset in (0, 2, -7):
+        for signs in ([], [1], [1, 1, -1], [-1] * 9, [1] * 30):
+            few = log_densities(loss, curve, np.array(signs, float), at, offset, rate, penalty)
+            for sign in (1, -1):
+                more = log_densities(loss, curve, np.array([*signs, sign], float), at, offset, rate, penalty)
+                worst = max(worst, np.abs(more - few).max())
+    return worst
+
+
+@pytest.mark.parametrize(("loss", "curve"), [(Logistic(), logistic_curve), (Hinge(), hinge_curve)])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(3)])
+def test_one_weight_loses_at_most_its_budget_and_nearly_that(loss, curve, epsilon):
+    given = amounts(loss, [epsilon], Fraction(2 if epsilon > Fraction(1, 5) else 4), [1], 2)
+    claim = float(epsilon * (1 - SLIVER))
+    worst = worst_loss(loss, curve, float(given.rates[0]), given.penalties[0])
+    assert 0.9 * claim < worst <= claim * (1 + 1e-9)
+
+
+def test_a_penalty_below_the_argument_would_lose_more():
+    """At a quarter of the least penalty the determinant costs; `amounts` leaves nothing for it."""
+    worst = worst_loss(Logistic(), logistic_curve, 1.0, 0.25)
+    assert worst > 1.1
+    assert Logistic().noise_budget(Fraction(1), Fraction(4), 2) == 0
+
+
+def exact_slopes_and_curvature(loss, scores, truth):
+    """The slopes of one row and its matrix of second derivatives."""
+    if loss.joint:
+        shares = np.exp(scores) / np.exp(scores).sum()
+        return shares - truth, np.diag(shares) - np.outer(shares, shares)
+    margin = truth * scores
+    curve = {Logistic: logistic_curve, Hinge: hinge_curve}[type(loss)](margin)
+    return loss.slopes(scores, truth), np.diag(curve)
+
+
+def log_density(loss, rows, labels, weights, rates, penalties):
+    """Of the exact minimiser, up to a constant; weights are classes x values of all columns."""
+    classes, size = weights.shape
+    gradient, hessian = penalties * weights, np.kron(np.eye(classes), np.diag(penalties))
+    for row, label in zip(rows, labels, strict=True):
+        truth = np.eye(classes)[label] if loss.joint else np.array([1.0 if label == 1 else -1.0])
+        slopes, curvature = exact_slopes_and_curvature(loss, weights @ row, truth)
+        gradient, hessian = gradient + np.outer(slopes, row), hessian + np.kron(curvature, np.outer(row, row))
+    return np.linalg.slogdet(hessian)[1] - (rates * np.abs(gradient)).sum()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_many_weights_lose_at_most_their_budget(kind, classes):
+    """Random tables, rows and outcomes, those outcomes among them that a row moves most."""
+    random, loss, sizes = np.random.default_rng(classes), KINDS[kind], [2, 3]
+    given = amounts(loss, [Fraction(2, 5), Fraction(3, 5)], Fraction(3), sizes, classes)
+    rates, worst = np.repeat(np.array(given.rates, float), sizes), 0.0
+    for _ in range(1500):
+        size = random.integers(1, 6)
+        rows = np.hstack([np.eye(s)[random.integers(s, size=size)] for s in sizes])
+        labels = random.integers(classes, size=size)
+        weights = random.normal(
+            random.choice([0, 0.4, -0.4]), random.choice([0.1, 1, 20]), (classes if loss.joint else 1, 5)
+        )
+        few = log_density(loss, rows[1:], labels[1:], weights, rates, given.penalties)
+        worst = max(worst, abs(log_density(loss, rows, labels, weights, rates, given.penalties) - few))
+    assert 0.7 < worst <= float(1 - SLIVER) * (1 + 1e-9)
+
+
+# --- the certificate -------------------------------------------------------------------------------------------
+
+
+def objective_of(kind, rows, sizes, classes, random, spread, penalty=1.0, offset=0.0):
+    loss, height = KINDS[kind], classes if kind == "Softmax" else 1
+    codes = [random.integers(size, size=rows) for size in sizes]
+    labels = random.integers(classes, size=rows)
+    truth = (labels == np.arange(classes)[:, None]) if loss.joint else np.where(labels == 1, 1, -1)[None]
+    blocks = Blocks(codes, sizes, truth.astype(np.float64))
+    objective = Objective(blocks, loss, np.full(sum(sizes), penalty), np.full((height, 1), offset))
+    weights, shift = random.normal(size=(2, height, sum(sizes))) * spread
+    return objective, weights, shift
+
+
+def number(value):
+    return Decimal(float(value))
+
+
+def exact_gradient(objective, weights, shift):
+    """With sixty digits."""
+    power = Decimal.exp
+    with localcontext(prec=60):
+        blocks, starts = objective.blocks, np.cumsum([0, *objective.blocks.sizes[:-1]])
+        fixed = zip(weights, shift, strict=True)
+        total = [[number(w) * number(p) + number(b) for w, p, b in zip(ws, objective.penalties, bs, strict=True)]
+                 for ws, bs in fixed]  # fmt: skip
+        for row in range(blocks.truth.shape[1]):
+            places = [start + int(codes[row]) for start, codes in zip(starts, blocks.codes, strict=True)]
+            scores = [
+                number(o[0]) + sum(number(w[p]) for p in places)
+                for o, w in zip(objective.offsets, weights, strict=True)
+            ]
+            truth = [number(t) for t in blocks.truth[:, row]]
+            if objective.loss.joint:
+                odds = [power(score) for score in scores]
+                slopes = [o / sum(odds) - t for o, t in zip(odds, truth, strict=True)]
+            elif isinstance(objective.loss, Hinge):
+                slopes = [-truth[0] * min(max(Decimal("1.5") - truth[0] * scores[0], 0), 1)]
+            else:
+                slopes = [-truth[0] / (1 + power(truth[0] * scores[0]))]
+            for place in places:
+                for name, slope in enumerate(slopes):
+                    total[name][place] += slope
+        return total
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spread", [0.3, 3, 30, 1000])
+def test_the_bound_on_the_gradient_s_error_holds(kind, spread):
+    random = np.random.default_rng(3)
+    objective, weights, shift = objective_of(kind, 40, [2, 5, 3], 4, random, spread, offset=0.1)
+    with np.errstate(over="ignore"):
+        computed = objective.gradient(weights, objective.blocks.scores(weights) + objective.offsets, shift)
+    exact = exact_gradient(objective, weights, shift)
+    off = sqrt(
+        sum(
+            float(e - number(c)) ** 2
+            for es, cs in zip(exact, computed, strict=True)
+            for e, c in zip(es, cs, strict=True)
+        )
+    )
+    assert off < error_bound(objective, weights, shift)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_slopes_bend_no_more_than_they_say(kind):
+    random, loss = np.random.default_rng(0), KINDS[kind]
+    height = 4 if loss.joint else 1
+    scores, change = random.normal(size=(2, height, 20_000)) * [[[3.0]], [[0.01]]]
+    truth = np.eye(4)[random.integers(4, size=20_000)].T if loss.joint else random.choice([-1.0, 1.0], (1, 20_000))
+    moved = np.abs(loss.slopes(scores + change, truth) - loss.slopes(scores, truth)).max(axis=0)
+    ratio = (moved / np.abs(change).max(axis=0)).max()
+    assert 0.8 * loss.bend < ratio <= loss.bend * (1 + 1e-9)
+
+
+def test_sums_of_slopes_are_exact_whatever_the_number_of_rows(monkeypatch):
+    monkeypatch.setattr(minimise, "CHUNK", 7)
+    random = np.random.default_rng(0)
+    values = np.rint(random.uniform(-1, 1, (2, 500)) * 2.0**48) / 2.0**48
+    codes = [random.integers(3, size=500), random.integers(2, size=500)]
+    found = Blocks(codes, [3, 2], values).sums(values)
+    for number, (column, size) in enumerate([(0, 3), (1, 2)]):
+        for code in range(size):
+            exact = [sum(map(Fraction, row[codes[column] == code])) for row in values]
+            assert [float(e) for e in exact] == found[:, code + 3 * number].tolist()
+
+
+@given(
+    st.sampled_from(list(KINDS)),
+    st.sampled_from([0, 1, 2, 30, 500]),
+    st.sampled_from([2.0**-6, 0.3, 40.0, 2.0**30]),
+    st.sampled_from([0.0, 3.0, -100.0]),
+    st.sampled_from([0.01, 1.0, 50.0]),
+    st.integers(0, 2**32),
+)
+@settings(max_examples=80)
+def test_the_solver_always_stops_where_the_gradient_is_certainly_short(kind, rows, penalty, offset, spread, seed):
+    """The noise is never much larger than the penalties, nor above 2^30: see `amounts`."""
+    random, most = np.random.default_rng(seed), spread * min(penalty, 2.0**20)
+    objective, _, shift = objective_of(kind, rows, [2, 7, 3], 3, random, most, penalty, offset)
+    with np.errstate(all="ignore"):
+        weights = solve(objective, shift)
+        gradient = objective.gradient(weights, objective.blocks.scores(weights) + objective.offsets, shift)
+    assert sqrt((gradient**2).sum()) + error_bound(objective, weights, shift) < TOLERANCE
+    assert certainly_short(objective, weights, gradient, shift) and np.abs(weights).max() < LARGEST
+
+
+def test_a_gradient_that_may_be_longer_is_not_called_short():
+    objective, weights, shift = objective_of("Logistic", 30, [2, 3], 2, np.random.default_rng(0), 1.0)
+    gradient = np.zeros_like(weights)
+    assert certainly_short(objective, weights, gradient, shift)
+    gradient[0, 0] = TOLERANCE * 0.995
+    assert not certainly_short(objective, weights, gradient, shift)
+    assert not certainly_short(objective, weights, gradient * np.nan, shift)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
+def test_the_worst_allowed_errors_of_the_solver_do_not_break_the_claim(epsilon):
+    """One weight, solver points as far apart as they may be, rounded and released: the law by quadrature.
+
+    The units are coarsened a thousandfold, so that the law can be summed; all bounds are those of the code.
+    """
+    given = amounts(Logistic(), [epsilon], Fraction(1), [1], 2)
+    rate, penalty = float(given.rates[0]), given.penalties[0]
+    radius = (TOLERANCE + float(given.lattice) / 2) / penalty
+    unit = UNIT >> 10
+    reach = float(epsilon * SLIVER) / (int(np.ceil(2 * radius * unit)) + 1)  # as `distance` counts
+    at = np.linspace(-40, 40, 400_001)
+    laws = []
+    for signs, error in (([], radius), ([1.0], -radius)):
+        density = np.exp(log_densities(Logistic(), logistic_curve, np.array(signs), at, 0, rate, penalty))
+        rounded = np.rint((at + error) * unit)
+        points = np.linspace(-20, 20, 81) * unit
+        weight = [np.trapezoid(density * np.exp(-reach * np.abs(rounded - point)), at) for point in points]
+        laws.append(np.log(weight))
+    worst = np.abs(laws[0] - laws[1]).max()
+    assert 0.9 * float(epsilon) < worst <= float(epsilon)
+
+
+def test_the_distance_covers_tolerance_lattice_and_rounding():
+    penalties = np.array([2.0, 5.0, 5.0])
+    step = Fraction(1, 2**10)
+    radius = (TOLERANCE + 2.0**-11 * sqrt(6)) / 2
+    needed = 2 * radius * sqrt(6) * UNIT + 6
+    assert needed < distance(penalties, 2, step) < needed + 1.1
+
+
+class Told(SeededNoise):
+    """Geometric draws that are told, and what was asked."""
+
+    def geometric(self, epsilon, size):
+        self.asked = epsilon
+        return np.arange(size)
+
+
+def test_the_lattice_holds_the_middles_of_the_cells_of_ideal_noise():
+    noise, step = Told(0), Fraction(1, 8)
+    drawn = lattice_laplace(Fraction(3), step, 1000, noise)
+    assert noise.asked == 3 * step and (np.abs(drawn) == (np.arange(1000) + 0.5) / 8).all()
+    assert 400 < (drawn > 0).sum() < 600
+    draws = lattice_laplace(Fraction(2), Fraction(1, 2), 100_000, SeededNoise(1))
+    assert np.mean(np.abs(draws) > 1) == pytest.approx(exp(-2), abs=0.005)
+
+
+@pytest.mark.parametrize(
+    "rate", [Fraction(1, 10**9), Fraction(1, 5000), Fraction(1, 4096), Fraction(1), Fraction(10**9)]
+)
+def test_the_lattice_is_as_fine_as_the_sampler_is_exact(rate):
+    step = lattice(rate)
+    assert rate * step >= SMALLEST_EPSILON and step >= Fraction(1, 2**20)
+    assert step == Fraction(1, 2**20) or rate * step < 2 * SMALLEST_EPSILON
