@@ -83,12 +83,12 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
         check_partition(scorer.partition, schema, depth=depth + 1)
         scorer.table  # noqa: B018 - raises if its shape does not fit the partition
     elif type(scorer) is Sum:
-        if type(scorer.parts) is not tuple or not 1 <= len(scorer.parts) <= MOST_SUMMED:
-            raise BadInput(f"a sum needs a tuple of 1 to {MOST_SUMMED} cell scores")
+        if type(scorer.parts) is not tuple or {*map(type, scorer.parts)} != {CellScores}:
+            raise BadInput("a sum needs a tuple of cell scores")
         for part in scorer.parts:
-            if type(part) is not CellScores or part.classes != scorer.classes:
-                raise BadInput("a sum needs cell scores, all of the same classes")
             _check_scorer(part, schema, depth)
+        if len(scorer.parts) > MOST_SUMMED or len({part.classes for part in scorer.parts}) > 1:
+            raise BadInput(f"a sum needs at most {MOST_SUMMED} cell scores, all of the same classes")
     elif type(scorer) is Linear:
         scorer.start  # noqa: B018 - raises if it is not one number for each class
         for name, table in scorer.tables.items():
