@@ -126,10 +126,17 @@ def _holds(account, inside):
 
 @pytest.mark.parametrize(("plan", "preset"), PLANS)
 def test_it_refuses_when_the_ledger_is_short(plan, preset):
-    source = source_of(frame(100), limit=1)
+    source = source_of(frame(100), limit="1/1000")
     with pytest.raises(BudgetRefused):
-        plan(source, Budget(30), preset=preset)
-    assert source._account.ledger.left <= 1
+        plan(source, Budget(1), preset=preset)
+    assert source._account.ledger.left == Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+@pytest.mark.parametrize("epsilon", [10**400, Fraction(1, 10**5)])
+def test_budgets_beyond_reason_have_a_tree(plan, preset, epsilon):
+    scorer = plan(source_of(frame(60), limit=10**401), Budget(epsilon), preset=preset)
+    assert np.isfinite(probabilities(scorer.scores(SCHEMA.encode(frame(9), label=False)))).all()
 
 
 @pytest.mark.parametrize(("plan", "preset"), PLANS)

@@ -35,6 +35,11 @@ class Rules:
     handicap: float = 0.0  # rows that a choice must save for each branch more, in noise scales of all classes
 
 
+def bounded(epsilon: Fraction) -> float:
+    """An amount of epsilon as a float, also if it is too large for one."""
+    return float(min(epsilon, Fraction(10**100)))
+
+
 def room(source: Source, cuts: Cuts) -> int:
     """The leaves that a tree may have: a choice must be possible in each of them."""
     widest = max(column.size for column in source.schema.features) * len(source.schema.classes)
@@ -54,21 +59,22 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
         nodes = root.leaves()
         mask = cuts.allowed(nodes) & (cuts.widths <= (most // len(nodes) if rules.gathered else most))
         able = mask[:, cuts.widths > 1].any(axis=1)
-        going = {n for n, may in zip(nodes, able, strict=True) if may and n.counts is None and not n.ended}
+        going = [n for n, may in zip(nodes, able, strict=True) if may and n.counts is None and not n.ended]
         if rules.tested:
             _measure(source, root, part)
             left -= unit
             going = _large(going, source, cuts, unit, most - len(nodes))
-        source = settle(source, root, [n for n in nodes if n.counts is None and n not in going], Budget(left), going)
+        kept = set(going)
+        source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], Budget(left), going)
         if not going:
             return root
-        mask[[node not in going for node in nodes]] = True  # none of the rows that are left is there
+        mask[[node not in kept for node in nodes]] = True  # none of the rows that are left is there
         marks = _handicaps(source, cuts, rules, unit * rules.leaf)
         score = SCORES[str(rules.score)]
         won = source.choose_each(root.partition(), cuts.grids, score, part, allowed=mask, handicaps=marks).value
         left -= unit
         for node, place in zip(nodes, won, strict=True):
-            if node in going:
+            if node in kept:
                 cuts.divide(node, cuts.grids[place])
     settle(source, root, [node for node in root.leaves() if node.counts is None], Budget(left))
     return root
@@ -76,7 +82,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
 
 def _handicaps(source: Source, cuts: Cuts, rules: Rules, epsilon: Fraction) -> list[int]:
     """Rows that a candidate must save for every branch after the first."""
-    noise = rules.handicap * len(source.schema.classes) * source.schema.rows_per_person / float(epsilon)
+    noise = rules.handicap * len(source.schema.classes) * source.schema.rows_per_person / bounded(epsilon)
     return [min(round(noise * (width - 1)), 2**30) for width in cuts.widths.tolist()]
 
 
@@ -88,12 +94,12 @@ def _measure(source: Source, root: Node, budget: Budget) -> None:
             node.size, node.size_deviation = float(count), sqrt(2) * (release.scale or 0.0)
 
 
-def _large(going: set[Node], source: Source, cuts: Cuts, unit: Fraction, most: int) -> set[Node]:
+def _large(going: list[Node], source: Source, cuts: Cuts, unit: Fraction, most: int) -> list[Node]:
     """Those whose noisy size leaves the average count of a branch larger than its noise; the largest, of too many."""
     widest, classes = int(cuts.widths.max()), len(source.schema.classes)
-    least = widest * classes * sqrt(2) * source.schema.rows_per_person / float(unit)
+    least = widest * classes * sqrt(2) * source.schema.rows_per_person / bounded(unit)
     large = sorted((node for node in going if (node.size or 0.0) >= least), key=lambda node: -(node.size or 0.0))
-    return set(large[: max(most, 0) // widest])
+    return large[: max(most, 0) // widest]
 
 
 def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: object = None) -> Source:

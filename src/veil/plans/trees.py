@@ -15,7 +15,7 @@ from ..kernel.source import Source
 from ..questions import WHOLE, CellScores, Sum
 from .branches import MOST_DEPTH, Cuts, Node
 from .finish import LEAST_SHARE, Numbers, class_prior
-from .growing import Rules, draw, grow, room, settle
+from .growing import Rules, bounded, draw, grow, room, settle
 from .pruning import PRUNE, add_up, class_shares
 
 TREES = {
@@ -31,7 +31,7 @@ FORESTS = {
 }
 TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs it
 SEED = 2009  # shapes drawn by coins are public, and the same for everyone
-MOST_TREES, MOST_GROWN = 100, 12
+MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
 GROWTH = 5  # a level more for each time as many rows that stand out of the noise
 PLENTY = 10_000  # rows that stand out of the noise, from which a forest grows a tree over all columns
 
@@ -95,7 +95,7 @@ def _by_column(
     source: Source, budget: Budget, cuts: Cuts, rules: Rules, rows: float, depth: int | None, trees: int | None
 ) -> Sum:
     """A tree for each column and, for half of the budget and of the evidence, trees that are grown over all columns."""
-    signal = rows * float(budget.epsilon) / source.schema.rows_per_person
+    signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
     count = int(signal >= PLENTY) if trees is None else trees
     to_grow, to_count = budget.each(2) if count else (None, budget)
     grown = [cuts.root() for _ in range(count)]
@@ -155,7 +155,7 @@ def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None) -> tu
 
 def _needed(source: Source, budget: Budget) -> float:
     """Rows of which the noise of their counts by class is no more than a part of equal size."""
-    return len(source.schema.classes) * sqrt(2) * source.schema.rows_per_person / float(budget.epsilon)
+    return len(source.schema.classes) * sqrt(2) * source.schema.rows_per_person / bounded(budget.epsilon)
 
 
 def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: float, budget: Budget) -> int:
@@ -166,7 +166,7 @@ def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: fl
     if rules.score is None:
         wanted = min(len(source.schema.features) // 2, log(rows) / log(cuts.branching) - 1)
         return int(np.clip(wanted, 1, fits))
-    signal = rows * float(budget.epsilon) / source.schema.rows_per_person
+    signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
     return int(np.clip(round(log(max(signal, 1.0)) / log(GROWTH)), 1, MOST_GROWN))
 
 
@@ -190,6 +190,8 @@ def _check(
     if depth is not None and depth not in range(1, MOST_DEPTH + 1):
         raise BadInput(f"depth must be a whole number from 1 to {MOST_DEPTH}")
     rules = presets[preset]
+    if rules.rooted and len(source.schema.features) > MOST_STUMPS:
+        raise BadInput(f"a forest can have trees for {MOST_STUMPS} columns at most: leave some out of the schema")
     if apart and rules.rooted:
         raise BadInput(f"the trees of preset {preset!r} share all rows: choose another preset, or apart=False")
     cuts = Cuts(source.schema, rules.gathered)
