@@ -46,3 +46,21 @@ def test_the_command_line_takes_a_preset_and_refuses_one_where_there_are_none(fi
     assert load_model("tree.veil").settings_["preset"] == "friedman-schuster"
     with pytest.raises(BadInput, match="no presets"):
         output(*said, "naive-bayes", "--preset", "veil", "--force")
+
+
+def test_a_tree_can_be_read_and_its_lines_say_what_it_predicts(iris):
+    rows, schema = iris
+    model = DecisionTreeClassifier(epsilon=1000, schema=schema, random_state=0).fit(rows)
+    lines = model.export_text().splitlines()
+    leaves = [line for line in lines if line.endswith(")") and ": " in line]
+    assert len(leaves) == model.scorer_.partition.size
+    assert {line.split(": ")[-1].split(" (")[0] for line in leaves} == set(schema.classes)
+    assert not lines[0].startswith(" ") and " is " in lines[0]
+
+
+def test_a_tree_of_one_leaf_says_its_class(iris):
+    rows, schema = iris
+    model = DecisionTreeClassifier(epsilon="1/1000", schema=schema, random_state=0, preset="friedman-schuster").fit(
+        rows
+    )
+    assert model.export_text().startswith("all rows: ")

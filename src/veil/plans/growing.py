@@ -81,9 +81,10 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
 
 
 def _handicaps(source: Source, cuts: Cuts, rules: Rules, epsilon: Fraction) -> list[int]:
-    """Rows that a candidate must save for every branch after the first."""
+    """Rows that a candidate must save for every branch after the first: one at least, so that pure nodes stay whole."""
     noise = rules.handicap * len(source.schema.classes) * source.schema.rows_per_person / bounded(epsilon)
-    return [min(round(noise * (width - 1)), 2**30) for width in cuts.widths.tolist()]
+    each = max(noise, float(rules.handicap > 0))
+    return [min(round(each * (width - 1)), 2**30) for width in cuts.widths.tolist()]
 
 
 def _measure(source: Source, root: Node, budget: Budget) -> None:
