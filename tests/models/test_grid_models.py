@@ -13,6 +13,7 @@ from veil import (
     BadInput,
     Categorical,
     Ledger,
+    Linear,
     Numeric,
     PrivPfCClassifier,
     ProjectedHistogramClassifier,
@@ -80,10 +81,18 @@ def test_a_grid_too_large_for_a_learner_is_refused_before_the_charge():
         ],
     )
     ledger = Ledger(1, "w")
-    model = ProjectedHistogramClassifier(schema=schema, ledger=ledger, learner=DecisionTreeClassifier())
+    model = ProjectedHistogramClassifier(schema=schema, ledger=ledger, learner=DecisionTreeClassifier(), columns=2)
     with pytest.raises(BadInput, match="cells"):
         model.fit({"a": ["1"], "b": ["2"], "y": ["0"]})
     assert ledger.left == 1
+
+
+def test_a_grid_that_turns_out_too_large_for_a_learner_has_a_logistic_regression(iris, monkeypatch):
+    rows, schema = iris
+    monkeypatch.setattr("veil.models.histograms.MOST_LEARNED", 8)
+    model = ProjectedHistogramClassifier(epsilon=50, schema=schema, learner=DecisionTreeClassifier()).fit(rows)
+    assert isinstance(model.scorer_, Linear)
+    assert (model.predict(rows) == rows[schema.label]).mean() > 0.7
 
 
 def test_without_noise_the_logistic_regression_is_that_of_the_rows(iris):

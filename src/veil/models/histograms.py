@@ -12,6 +12,7 @@ from ..plans.privpfc import MOST_CELLS, privpfc
 from ..plans.projected_histogram import cut_into, projected_histogram
 from ..questions import CellScores, Scorer
 from .base import PrivateClassifier
+from .cells import MOST_CELLS as MOST_LEARNED
 from .cells import check_learner, learn_cells, logistic_cells
 
 
@@ -63,9 +64,10 @@ class PrivPfCClassifier(PrivateClassifier):
 class ProjectedHistogramClassifier(PrivateClassifier):
     """Classify by a histogram over a few columns, those that tell the classes apart, with small counts left out.
 
-    `learner` is a scikit-learn classifier to be trained on the weighted cells; without one it is a logistic
-    regression. `columns`, `bins`, `share` (that of the budget for counts) and `criterion` ("majority" or
-    "discernibility") follow from public numbers by the `rules`, "veil" or "paper", if they are not given.
+    `learner` is a scikit-learn classifier to be trained on the weighted cells; without one, and over a grid of more
+    than a million cells, it is a logistic regression. `columns`, `bins`, `share` (that of the budget for counts) and
+    `criterion` ("majority" or "discernibility") follow from public numbers by the `rules`, "veil" or "paper", if they
+    are not given.
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")
@@ -103,17 +105,17 @@ class ProjectedHistogramClassifier(PrivateClassifier):
 
     def _plan(self, source: Source, budget: Budget) -> Scorer:
         settings = {name: getattr(self, name) for name in ("rules", "columns", "bins", "share", "criterion")}
-        learner = _usable(self.learner, self._largest(source) if self.learner is not None else 0)
+        learner = _usable(self.learner, self._least(source) if self.learner is not None else 0)
         release = projected_histogram(source, budget, **settings)
-        if learner is None:
-            return logistic_cells(release, source.schema, _prior(source))
-        return learn_cells(learner, release, source.schema, _prior(source))
+        prior = _prior(source)
+        if learner is None or release.question.size > MOST_LEARNED:
+            return logistic_cells(release, source.schema, prior)
+        return learn_cells(learner, release, source.schema, prior)
 
-    def _largest(self, source: Source) -> int:
-        """The cells of the largest grid that could be chosen."""
-        sizes = sorted(cut_into(column, self.bins or 16).size for column in source.schema.features)
-        most = self.columns if isinstance(self.columns, int) else 6
-        return prod(sizes[-most:])
+    def _least(self, source: Source) -> int:
+        """The cells of the smallest grid that could be chosen: if it is too large, so is every one."""
+        sizes = sorted(cut_into(column, self.bins or 2).size for column in source.schema.features)
+        return prod(sizes[: self.columns if isinstance(self.columns, int) else 1])
 
 
 def _prior(source: Source, *more: Release[Any]) -> Numbers:
