@@ -24,6 +24,7 @@ from veil import (
     Numeric,
     Predicted,
     Schema,
+    Sum,
     Text,
     Tree,
     axis,
@@ -67,12 +68,13 @@ def grids(draw: Any, most: int = 10**9) -> Grid:
 
 
 @st.composite
-def scorers(draw: Any, classes: int = 3) -> CellScores | Linear:
+def scorers(draw: Any, classes: int = 3) -> CellScores | Linear | Sum:
     constant = draw(st.lists(WEIGHTS, min_size=classes, max_size=classes))
-    if draw(st.booleans()):
-        partition = draw(grids(most=12))
-        shape = st.lists(WEIGHTS, min_size=classes, max_size=classes)
-        return CellScores(partition, [draw(shape) for _ in range(partition.size)])
+    shape = st.lists(WEIGHTS, min_size=classes, max_size=classes)
+    if cells := draw(st.integers(0, 3)):
+        chosen = [draw(grids(most=12)) for _ in range(cells)]
+        parts = tuple(CellScores(partition, [draw(shape) for _ in range(partition.size)]) for partition in chosen)
+        return parts[0] if cells == 1 else Sum(parts)
     seed = draw(st.integers(0, 9))
     weights = {name: np.random.default_rng(seed).normal(size=(SIZES[name], classes)) for name in draw(FEW)}
     return Linear(weights, constant)
@@ -285,3 +287,10 @@ def test_groups_are_called_what_their_owner_calls_them() -> None:
     assert axis(ages, 1).axes[0].names == ("0 to 3", "4 to 7", "(missing)")
     incomes = Numeric(name="income", bounds=(0, 1), bins=4, missing=0)
     assert axis(incomes, 1).axes[0].names == ("0 to 0.5", "0.5 to 1")
+
+
+def test_a_sum_adds_up_the_scores_of_its_parts() -> None:
+    parts = CellScores(grid(SCHEMA, "a"), [[1, 2], [3, 4]]), CellScores(WHOLE, [[10, 20]])
+    codes = codes_of([(0, 0, 0, 0), (1, 0, 0, 0)])
+    assert (Sum(parts).scores(codes) == np.array([[11, 22], [13, 24]]) * UNIT).all()
+    assert Sum(parts).columns == ("a",) and Sum(parts).classes == 2

@@ -11,7 +11,7 @@ from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
 from .kernel.scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
 from .kernel.source import Source, open_source
-from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Tree, axis, grid
+from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, grid
 from .schema import Schema
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Categorical",
     "CellScores",
     "Correct",
+    "DecisionTreeClassifier",
     "Discernibility",
     "Entropy",
     "ExpectedCorrect",
@@ -41,6 +42,7 @@ __all__ = [
     "PrivPfCClassifier",
     "PrivateClassifier",
     "ProjectedHistogramClassifier",
+    "RandomForestClassifier",
     "Receipt",
     "Release",
     "Rows",
@@ -48,6 +50,7 @@ __all__ = [
     "SeededNoise",
     "Source",
     "SparseCounts",
+    "Sum",
     "Synopsis",
     "SystemNoise",
     "Text",
@@ -64,10 +67,12 @@ __all__ = [
 MODELS = (
     "LinearSVMClassifier",
     "LogisticRegressionClassifier",
+    "DecisionTreeClassifier",
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",
     "ProjectedHistogramClassifier",
+    "RandomForestClassifier",
     "load_model",
 )
 LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}

@@ -25,12 +25,12 @@ from .kernel.budget import Budget
 from .kernel.checks import check_partition
 from .kernel.ledger import PATH, VERSION, Receipt
 from .kernel.release import Release, SparseCounts
-from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
+from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from .schema import Schema
 
 FORMAT = 1
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Axis, Binned, CellScores, Grid, Linear, Predicted, SparseCounts, Tree)
+    kind.__name__: kind for kind in (Axis, Binned, CellScores, Grid, Linear, Predicted, SparseCounts, Sum, Tree)
 }
 RELEASED = ("value", "scale", "question", "classes")
 COUNTS = ("count", "count_sparse")
@@ -183,6 +183,8 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         _check_question(release.question, schema)
     if type(release.value).__name__ in KINDS and type(release.value) is not SparseCounts:
         _check_question(release.value, schema)  # that was chosen
+    if release.receipt.verb == "choose_each":
+        insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
     if release.receipt.verb == "count":
         shape = (release.question.size, len(release.classes))
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)

@@ -170,11 +170,11 @@ class Tree:
         if self.cut.size != len(self.branches):
             raise BadInput("a tree needs one branch for every cell of its cut")
 
-    @property
+    @cached_property
     def size(self) -> int:
         return sum(branch.size for branch in self.branches)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         parts = (self.cut, *self.branches)
         return tuple(dict.fromkeys(name for part in parts for name in part.columns))
@@ -272,6 +272,30 @@ class CellScores:
 
     def describe(self) -> str:
         return f"cells of {self.partition.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """The scores of several tables of cells, added up."""
+
+    parts: tuple[CellScores, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
+
+    @property
+    def classes(self) -> int:
+        return self.parts[0].classes
+
+    def scores(self, codes: Codes) -> Integers:
+        scores = self.parts[0].scores(codes)
+        for part in self.parts[1:]:
+            scores += part.scores(codes)
+        return scores
+
+    def describe(self) -> str:
+        return f"the sum over {len(self.parts)} partitions of {', '.join(self.columns) or 'nothing'}"
 
 
 @dataclass(frozen=True, eq=False)

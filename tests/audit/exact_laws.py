@@ -48,8 +48,9 @@ class Scripted(Noise):
         self.asked.append((epsilon, size))
         return self._take("laplace", size)
 
-    def permutation(self, size: int) -> Any:
-        return np.array(self.lists.get("order", range(size)))
+    def keys(self, rows: int, size: int) -> Any:
+        order = np.array(self.lists.get("order", range(size)))
+        return np.tile(np.argsort(order).astype(np.uint64), (rows, 1))
 
     def flips(self, gaps: Any, rate: Fraction) -> Any:
         self.asked.append((tuple(int(gap) for gap in gaps), rate))

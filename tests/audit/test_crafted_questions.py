@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exact_laws import Scripted, source_of
 
-from veil import WHOLE, Binned, Budget, CellScores, Linear, Predicted, Rows, Tree, VeilError
+from veil import WHOLE, Binned, Budget, CellScores, Linear, Predicted, Rows, Sum, Tree, VeilError
 from veil.audit.tables import EMPTY, LONE, rows
 
 TABLES = [EMPTY, LONE, rows(("yes", "red", 1), ("no", "blue", 3), ("yes", "green", 2))]
@@ -17,6 +17,10 @@ CRAFTED = {
     "a scorer without classes": Predicted(Linear({}, [])),
     "cell scores without classes": Predicted(CellScores(WHOLE, np.zeros((1, 0)))),
     "a tree with such a leaf": Tree(WHOLE, (Predicted(Linear({}, [])),)),
+    "a sum of nothing": Predicted(Sum(())),
+    "a sum of one that has no classes": Predicted(Sum((CellScores(WHOLE, np.zeros((1, 0))),))),
+    "a sum over different classes": Predicted(Sum((CellScores(WHOLE, [[1, 2]]), CellScores(WHOLE, [[1]])))),
+    "a sum of sums": Predicted(Sum((Sum((CellScores(WHOLE, [[1, 2]]),)),))),
     "a label between two classes": Binned(Linear({}, [0.0, 0.0]), [0.0], label=0.5),
     "a label that is an array": Binned(Linear({}, [0.0, 0.0]), [0.0], label=np.array([0])),
     "a label that is a truth value": Binned(Linear({}, [0.0, 0.0]), [0.0], label=True),

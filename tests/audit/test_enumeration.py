@@ -22,9 +22,23 @@ from exact_laws import (
     winners,
 )
 
-from veil import WHOLE, Budget, BudgetRefused, Correct, Entropy, Gini, Linear, Majority, Predicted, Rows
+from veil import (
+    WHOLE,
+    Axis,
+    Budget,
+    BudgetRefused,
+    Correct,
+    Entropy,
+    ExpectedCorrect,
+    Gini,
+    Grid,
+    Linear,
+    Majority,
+    Predicted,
+    Rows,
+)
 from veil.audit import broken
-from veil.audit.tables import BLUE, NO, RED, YES, rows
+from veil.audit.tables import BLUE, COLOURS, NO, RED, YES, rows
 from veil.kernel.mechanisms import Sieve, sieve_rates
 
 RANGES = [(0, 1), (-1, 1), (-1, 2), (0, 2), (1, 1)]
@@ -152,6 +166,27 @@ def test_choose_loses_at_most_its_budget_on_every_small_table(score, candidates,
     for table, larger in neighbours(KINDS, 4, rows):
         before, after = chosen_law(table, score, candidates), chosen_law(larger, score, candidates)
         worst = max(worst, float(np.abs(np.log(after / before)).max()))
+    assert least <= worst <= 1 + 1e-9
+
+
+def divided_laws(table, score, candidates):
+    """The laws of Source.choose_each, one for every cell, from what it asks of the noise."""
+    noise = Scripted()
+    source_of(table, noise).choose_each(COLOURS, candidates, score, ONE)
+    [(gaps, rate)] = noise.asked
+    return selection_laws(np.reshape(gaps, (COLOURS.size, len(candidates))), float(rate))
+
+
+@pytest.mark.parametrize(
+    ("score", "least"), [(Majority(), 1.0), (Gini(), 0.66), (Entropy(most=2), 0.99), (ExpectedCorrect(1.0), 0.7)]
+)
+def test_choices_in_all_cells_together_lose_at_most_one_budget_on_every_small_table(score, least):
+    """Cells choose independently, so the loss is the sum over cells of what each of them loses."""
+    worst, old, young = 0.0, Grid((Axis("age", (0, 0, 1, 1, 1, 1), ("0 or 1", "2 or more")),)), YES
+    kinds = [("yes", "red", 1), ("no", "red", 3), ("no", "blue", 1)]
+    for table, larger in neighbours(kinds, 4, rows):
+        before, after = divided_laws(table, score, [RED, old, young]), divided_laws(larger, score, [RED, old, young])
+        worst = max(worst, float(np.abs(np.log(after / before)).max(axis=1).sum()))
     assert least <= worst <= 1 + 1e-9
 
 

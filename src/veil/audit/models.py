@@ -12,12 +12,14 @@ from ..kernel.release import Release, SparseCounts
 from ..kernel.source import Source
 from ..models import (
     METHODS,
+    DecisionTreeClassifier,
     LinearSVMClassifier,
     LogisticRegressionClassifier,
     NaiveBayesClassifier,
     PrivateClassifier,
     PrivPfCClassifier,
     ProjectedHistogramClassifier,
+    RandomForestClassifier,
 )
 from ..plans.naive_bayes import naive_bayes
 from ..questions import UNIT, Scorer
@@ -43,7 +45,7 @@ def models() -> Iterator[Case]:
 
 
 def fitting(kind: type[PrivateClassifier]) -> Runs:
-    """A model fitted anew each time: the released counts that the row is in, and its probability."""
+    """A model fitted anew each time: the first and the last released count that the row is in, and its probability."""
 
     def runs(table: Table, noise: Noise, trials: int) -> Any:
         return np.array([_seen(kind, table, noise) for _ in range(trials)])
@@ -59,7 +61,7 @@ def _seen(kind: type[PrivateClassifier], table: Table, noise: Noise) -> list[flo
     if model.releases_[-1].receipt.verb == "minimise":
         counts.append(_quarters(model.scorer_))
     columns = len(getattr(model.releases_[-1].question, "columns", ()))
-    return [*counts, columns, float(model.predict_proba(FEATURES)[0, list(model.classes_).index("yes")])]
+    return [counts[0], counts[-1], columns, float(model.predict_proba(FEATURES)[0, list(model.classes_).index("yes")])]
 
 
 def _count(release: Release[Any]) -> int:
@@ -114,10 +116,26 @@ class _RepeatedSVM(LinearSVMClassifier):
         return super()._plan(source, Budget(budget.epsilon * 20))
 
 
+class _UndividedTree(DecisionTreeClassifier):
+    """NOT PRIVATE: a tree of which every level takes what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3))
+
+
+class _UndividedForest(RandomForestClassifier):
+    """NOT PRIVATE: a forest of which every tree takes what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3))
+
+
 TWINS: dict[str, type[PrivateClassifier]] = {
     "naive-bayes": _UndividedNaiveBayes,
     "privpfc": _UndividedPrivPfC,
     "projected": _UndividedProjected,
     "logistic": _RepeatedLogistic,
     "svm": _RepeatedSVM,
+    "tree": _UndividedTree,
+    "forest": _UndividedForest,
 }

@@ -19,7 +19,7 @@ from ..kernel.mechanisms import discrete_laplace
 from ..kernel.minimise import UNIT as WEIGHT
 from ..kernel.noise import Noise, OpenDPNoise
 from ..kernel.release import SparseCounts
-from ..kernel.scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows, Score
+from ..kernel.scores import Cellwise, Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows, Score
 from ..kernel.source import Source
 from ..questions import WHOLE, CellScores, Grid, Linear, Partition, Predicted, grid
 from ..schema import Schema
@@ -32,6 +32,7 @@ from .tables import (
     LONE,
     MARCHERS,
     NO,
+    NOTHING,
     ONE,
     PEOPLE,
     PLACE,
@@ -151,7 +152,24 @@ def _choices() -> list[Case]:
         _choice("Entropy", Entropy(most=16), [WHOLE, COLOURS], crowd, BLUE_ROW),
         _choice("ExpectedCorrect", ExpectedCorrect(0.5), [WHOLE, COLOURS], two_crowds, BLUE_ROW, handicaps=[0, 5]),
         _choice("Discernibility", Discernibility(), [WHOLE, COLOURS], crowd, BLUE_ROW),
+        *_divisions(crowd),
     ]
+
+
+def _divisions(crowd: list[Row]) -> list[Case]:
+    """A choice in every cell at once: the row's cell as above, and cells that the row is not in."""
+    green = [("no", "green", 3)] * 5
+    candidates = [NOTHING, AGES]
+    return [
+        _division("Majority", Majority(), candidates, [RED_ROW, *green], ("no", "red", 3)),
+        _division("Gini", Gini(), candidates, [*crowd, *green], ("no", "red", 3)),
+        _division("Entropy", Entropy(most=16), candidates, [*crowd, *green], ("no", "red", 3)),
+    ]
+
+
+def _division(name: str, score: Cellwise, candidates: list[Grid], others: list[Row], row: Row) -> Case:
+    ask = asking(lambda source: source.choose_each(COLOURS, candidates, score, ONE).value)
+    return Case(f"choose_each by {name}", 1, (rows(*others), rows(*others, row)), ask, "a winner for every cell")
 
 
 def _choice(name: str, score: Score, candidates: list[Partition], others: list[Row], row: Row, **more: Any) -> Case:

@@ -20,7 +20,7 @@ from ..kernel.ledger import Ledger
 from ..kernel.losses import Logistic
 from ..kernel.minimise import UNIT as WEIGHT
 from ..kernel.noise import Noise, SystemNoise
-from ..kernel.scores import Discernibility, Rows
+from ..kernel.scores import Discernibility, Gini, Rows
 from ..kernel.source import Source, open_source
 from ..questions import WHOLE, Binned, Linear
 from ..schema import Schema
@@ -174,6 +174,17 @@ def _leaves() -> Iterator[Case]:
     tables = LONE, rows(*[("yes", "red", 1)] * 2)
     label = asking(lambda source: int(source.choose([YES, NO], Rows(0), ONE).value is NO))
     yield from pair("smooth leaf", 1, tables, broken.smooth_leaf, label, quick=4_000)
+
+    tables = LONE, rows(("yes", "red", 1), ("no", "blue", 3))
+    large = {"size in sixteens, and the choice": lambda seen: np.clip(seen[:, 0] // 16, -1, 3) * 2 + seen[:, 1]}
+    yield from pair("noisy size", 1, tables, broken.noisy_size, asking(_size_and_cut), quick=4_000, views=large)
+
+
+def _size_and_cut(source: Source) -> Array:
+    """The noisy size for a tenth of epsilon, and whether all rows stay together, for the rest."""
+    to_size, to_choose = ONE.split(1, 9)
+    size = source.count(WHOLE, to_size, by_class=False).value[0, 0]
+    return np.array([size, source.choose([WHOLE, COLOURS], Gini(), to_choose).value is WHOLE])
 
 
 def _pairs_of_rows() -> Iterator[Case]:

@@ -38,6 +38,7 @@ YES = Grid((Axis("label", (0, 1, 1), ("yes", "other")),))
 NO = Grid((Axis("label", (1, 0, 1), ("no", "other")),))
 YOUNG = Grid((Axis("age", (0, 0, 1, 1, 1, 1), ("0 or 1", "other")),))
 AGES = Grid((Axis("age", (0, 0, 1, 1, 2, 2), ("0 or 1", "2 or 3", "4 or missing")),))
+NOTHING = Grid((Axis("age", (0,) * 6, ("all",)),))  # divides no cell
 
 PLACES = 50_000
 PARADE = Schema(name="audit", column=[Numeric(name="place", bounds=(0, PLACES - 1), integer=True, bins=PLACES)])

@@ -12,15 +12,16 @@ from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json
 
+LEARN = "naive-bayes, logistic, svm, tree, forest, privpfc or projected"  # spelled out: models load slowly
+
 
 def train(
     data: charge.Data,
     schema: charge.Public,
     epsilon: Annotated[str, typer.Option(help="What the model may cost, such as 1 or 1/2.")],
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
-    method: Annotated[
-        str, typer.Option(help="How to learn: naive-bayes, logistic, svm, privpfc or projected.")
-    ] = "naive-bayes",
+    method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}.")] = "naive-bayes",
+    preset: Annotated[str | None, typer.Option(help="A variant of a method: a paper's way to grow trees.")] = None,
     ledger: charge.Account = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
@@ -29,7 +30,7 @@ def train(
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Train a private model, and write it with a report of what was asked and what it cost."""
-    public, model = Schema.read(schema), _model(method, epsilon, seed)
+    public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
@@ -51,12 +52,17 @@ def train(
     console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
 
 
-def _model(method: str, epsilon: str, seed: int | None) -> Any:
+def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> Any:
     from ..models import METHODS
 
     if method not in METHODS:
         raise BadInput(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
-    return METHODS[method](epsilon=Budget(epsilon).epsilon, random_state=seed)
+    model = METHODS[method](epsilon=Budget(epsilon).epsilon, random_state=seed)
+    if preset is None:
+        return model
+    if "preset" not in model.get_params():
+        raise BadInput(f"method {method!r} has no presets: leave out --preset")
+    return model.set_params(preset=preset)
 
 
 def _write(draft: Path, model: Any) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..columns import Categorical, Numeric
 from ..errors import BadInput
-from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Tree
+from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from ..schema import Schema
 from .budget import exact
 from .losses import LOSSES, MOST_CLASSES
@@ -23,6 +23,9 @@ DEEPEST = 60
 MOST_CURVATURE = 25_000_000  # numbers in the square of the weights of one minimisation, for each class
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
 SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
+CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
+MOST_WITHIN = 1 << 24  # counts, or scores, of all cells in which something is chosen
+MOST_SUMMED = 1000  # scores of 50 bits each: their sum cannot overflow
 NUMBERED = (Correct, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
 
 
@@ -79,13 +82,20 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
     if type(scorer) is CellScores:
         check_partition(scorer.partition, schema, depth=depth + 1)
         scorer.table  # noqa: B018 - raises if its shape does not fit the partition
+    elif type(scorer) is Sum:
+        if type(scorer.parts) is not tuple or {*map(type, scorer.parts)} != {CellScores}:
+            raise BadInput("a sum needs a tuple of cell scores")
+        for part in scorer.parts:
+            _check_scorer(part, schema, depth)
+        if len(scorer.parts) > MOST_SUMMED or len({part.classes for part in scorer.parts}) > 1:
+            raise BadInput(f"a sum needs at most {MOST_SUMMED} cell scores, all of the same classes")
     elif type(scorer) is Linear:
         scorer.start  # noqa: B018 - raises if it is not one number for each class
         for name, table in scorer.tables.items():
             if table.shape != (_column(name, schema).size, scorer.classes):
                 raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
     else:
-        raise BadInput("a scorer must be CellScores or Linear")
+        raise BadInput("a scorer must be CellScores, Linear or Sum")
 
 
 def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> Any:
@@ -108,6 +118,23 @@ def check_candidates(candidates: tuple[Any, ...], score: Any, schema: Schema) ->
         check_partition(candidate, schema, dense=dense, seen=seen)
         check_cell(score, candidate, schema)
     return score
+
+
+def check_divisions(partition: Any, candidates: Any, score: Any, allowed: Any, schema: Schema) -> npt.NDArray[np.bool_]:
+    """Which candidates are allowed in which cell; refuses what is not one axis each, or leaves a cell without any."""
+    check_partition(partition, schema)
+    check_score(score, schema, CELLWISE)
+    check_candidates(candidates, score, schema)
+    if not all(type(candidate) is Grid and len(candidate.axes) == 1 for candidate in candidates):
+        raise BadInput("a cell can be divided by grids of one axis each")
+    widest = max(len(candidate.axes[0].groups) for candidate in candidates) * len(schema.classes)
+    if partition.size * max(widest, len(candidates)) > MOST_WITHIN:
+        raise BadInput(f"{partition.describe()} has too many cells to choose in each: use fewer cells or candidates")
+    shape = (partition.size, len(candidates))
+    mask = np.ones(shape, np.bool_) if allowed is None else allowed
+    if type(mask) is not np.ndarray or mask.dtype != np.bool_ or mask.shape != shape or not mask.any(axis=1).all():
+        raise BadInput("allowed must be an array of truth values, cells by candidates, with a true one for each cell")
+    return np.array(mask)
 
 
 def together(candidates: Any, score: Any) -> bool:

@@ -54,12 +54,18 @@ class Noise(ABC):
         return (words % np.uint64(bound)).astype(np.int64)
 
     def permutation(self, size: int) -> Integers:
-        """A uniform order: that of distinct random keys. Two equal keys would favour one order: draw all again."""
-        while True:
-            keys = self.words(size)
-            order = np.argsort(keys)
-            if size < 2 or not np.any(np.diff(keys[order]) == 0):
-                return order
+        """A uniform order: that of distinct random keys."""
+        return np.argsort(self.keys(1, size)[0])
+
+    def keys(self, rows: int, size: int) -> npt.NDArray[np.uint64]:
+        """Random words, distinct in each row, so that each has a uniform order of its own.
+
+        Two equal ones would favour one order: draw all of that row again.
+        """
+        keys = self.words(rows * size).reshape(rows, size)
+        while (again := np.flatnonzero((np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1))).size:
+            keys[again] = self.words(again.size * size).reshape(again.size, size)
+        return keys
 
     def geometric(self, epsilon: Fraction, size: int) -> Integers:
         """Independent G >= 0 with P(G >= k) = exp(-k epsilon): the integer part of -log(U) / epsilon.

@@ -34,6 +34,16 @@ class Score(Protocol):
     def __call__(self, counts: Counts) -> int: ...
 
 
+class Cellwise(Score, Protocol):
+    """A score to which each cell adds what its own counts say."""
+
+    def cells(self, counts: Counts) -> Counts:
+        """What each cell adds, for counts of any shape whose last axis is the class."""
+
+    def __call__(self, counts: Counts) -> int:
+        return int(self.cells(counts).sum())
+
+
 @dataclass(frozen=True)
 class Rows:
     """The rows in one cell, of one class or of all.
@@ -50,7 +60,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Majority:
+class Majority(Cellwise):
     """The rows that agree with the most frequent class of their cell.
 
     A row raises one count by one, so its cell's maximum rises by zero or one and no other changes.
@@ -58,8 +68,8 @@ class Majority:
 
     low, high, unit = 0, 1, 1
 
-    def __call__(self, counts: Counts) -> int:
-        return int(counts.max(axis=1).sum())
+    def cells(self, counts: Counts) -> Counts:
+        return np.asarray(counts.max(axis=-1))
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,7 @@ class Correct:
 
 
 @dataclass(frozen=True)
-class Gini:
+class Gini(Cellwise):
     """Minus the Gini impurity, sum over cells of n (1 - sum_c (n_c/n)^2), n the rows of the cell.
 
     A row of class c in a cell of A rows changes the cell's impurity by 1 - ((2a+1)A - S)/(A(A+1)), a = n_c, S = sum
@@ -87,21 +97,21 @@ class Gini:
 
     low, high, unit = -2 * UNIT, 0, UNIT
 
-    def __call__(self, counts: Counts) -> int:
-        rows = counts.sum(axis=1)
+    def cells(self, counts: Counts) -> Counts:
+        rows = counts.sum(axis=-1)
         if rows.max(initial=0) >= 2**31:
-            return int(sum(_gini_cell([int(n) for n in cell]) for cell in counts))
-        whole, rest = np.divmod(rows * rows - (counts * counts).sum(axis=1), np.maximum(rows, 1))
-        return -int((whole * UNIT - (-rest * UNIT) // np.maximum(rows, 1)).sum())
+            return np.apply_along_axis(_gini_cell, -1, counts)
+        whole, rest = np.divmod(rows * rows - (counts * counts).sum(axis=-1), np.maximum(rows, 1))
+        return np.asarray((-rest * UNIT) // np.maximum(rows, 1) - whole * UNIT)
 
 
-def _gini_cell(counts: list[int]) -> int:
-    rows = sum(counts)
-    return (rows * rows - sum(n * n for n in counts)) * -UNIT // max(rows, 1)
+def _gini_cell(counts: Counts) -> int:
+    rows = int(counts.sum())
+    return (rows * rows - sum(int(n) ** 2 for n in counts)) * -UNIT // max(rows, 1)
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(Cellwise):
     """Minus the class entropy in bits, sum over cells of W(n) - sum_c W(n_c), W(x) = x log2 x.
 
     A row of class c changes a cell by w(A) - w(a), w(x) = W(x+1) - W(x) increasing and 0 <= a <= A: never negative.
@@ -121,14 +131,14 @@ class Entropy:
         steps = np.diff(_entropy_table(self.most))
         return -int(steps.max() - steps.min())
 
-    def __call__(self, counts: Counts) -> int:
+    def cells(self, counts: Counts) -> Counts:
         table = _entropy_table(self.most)
 
         def continued(x: Any) -> Any:
             beyond = np.maximum(x - self.most - 1, 0)
             return table[np.minimum(x, self.most + 1)] + beyond * (table[-1] - table[-2])
 
-        return -int(continued(counts.sum(axis=1)).sum() - continued(counts).sum())
+        return np.asarray(continued(counts).sum(axis=-1) - continued(counts.sum(axis=-1)))
 
 
 @lru_cache(maxsize=4)
@@ -143,7 +153,7 @@ def _entropy_table(most: int) -> Counts:
 
 
 @dataclass(frozen=True)
-class ExpectedCorrect:
+class ExpectedCorrect(Cellwise):
     """The rows that their cell's label would get right on average, if it were the majority of noisy counts (Su, Cao,
     Li and Lyu 2018), counts being published with noise of scale 1/epsilon.
 
@@ -176,13 +186,13 @@ class ExpectedCorrect:
     def _losses(self) -> Counts:
         return _expected_losses(float(self.epsilon))
 
-    def __call__(self, counts: Counts) -> int:
-        first = second = np.zeros(len(counts), np.int64)
-        for label, rows in enumerate(counts.T):
+    def cells(self, counts: Counts) -> Counts:
+        first = second = np.zeros(counts.shape[:-1], np.int64)
+        for label, rows in enumerate(np.moveaxis(counts, -1, 0)):
             parts = rows * (self.weights[label] if self.weights else PARTS)
             second, first = np.maximum(second, np.minimum(first, parts)), np.maximum(first, parts)
         losses = np.take(self._losses, first - second, mode="clip")
-        return int(first.sum()) * (UNIT // PARTS) - int(losses.sum())
+        return np.asarray(first * (UNIT // PARTS) - losses)
 
 
 PARTS = 16  # a class weight is a number of sixteenths

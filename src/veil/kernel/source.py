@@ -16,6 +16,7 @@ from .budget import Budget, exact
 from .checks import (
     check_candidates,
     check_cell,
+    check_divisions,
     check_handicaps,
     check_minimise,
     check_partition,
@@ -30,6 +31,7 @@ from .mechanisms import (
     Sieve,
     discrete_laplace,
     permute_and_flip,
+    permute_and_flip_each,
     sieve_rates,
     sparse_threshold,
     survivors,
@@ -38,7 +40,7 @@ from .mechanisms import (
 from .minimise import Objective, amounts, minimiser
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
 from .release import Release, SparseCounts, frozen
-from .scores import Discernibility, Score
+from .scores import Cellwise, Discernibility, Score
 from .table import Table, read_table
 
 Question = TypeVar("Question", bound=Partition)
@@ -170,6 +172,35 @@ class Source:
             winner = permute_and_flip(scores - marks.astype(scores.dtype) * (score.unit * rows), rate, self._noise)
         scale = float((score.high - score.low) / (epsilon * score.unit))
         return self._wrap(candidates[winner], scale, receipt)
+
+    def choose_each(
+        self,
+        partition: Partition,
+        candidates: Sequence[Grid],
+        score: Cellwise,
+        budget: Budget,
+        *,
+        allowed: Any = None,
+        handicaps: Sequence[int] | None = None,
+    ) -> Release[Integers]:
+        """For every cell of a partition, occupied or not, the place of the candidate by which to divide it: one axis
+        that most likely has a high score among the rows of the cell.
+
+        As if `split` by the partition and `choose` in each part: a row lies in one cell and moves the scores of that
+        cell alone, so all choices together cost epsilon once. `allowed`, cells x candidates, is public, and so are
+        `handicaps`, one for each candidate.
+        """
+        mask = check_divisions(partition, candidates, score, allowed, self.schema)
+        marks = check_handicaps(handicaps, len(candidates))
+        epsilon, axes = self._per_row(budget), [candidate.axes[0] for candidate in candidates]
+        about = f"one of {len(candidates)} by {type(score).__name__} in each cell of {partition.describe()}"
+        receipt = self._charge("choose_each", about, budget)
+        with quiet():
+            scores = np.empty(mask.shape, np.int64)
+            for place, counts in self._table.tabulate_within(partition, axes):
+                scores[:, place] = score.cells(counts).sum(axis=1) - marks[place] * score.unit
+            winners = permute_and_flip_each(scores, mask, epsilon / (score.high - score.low), self._noise)
+        return self._wrap(frozen(winners), float((score.high - score.low) / (epsilon * score.unit)), receipt)
 
     def _scores(self, candidates: Sequence[Any], score: Score) -> Integers:
         """The exact score of each candidate; grids, which may be many, are counted together."""

@@ -58,8 +58,19 @@ class Table:
 
     def tabulate_each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
         """The place of every grid and its exact counts, in an order of their own; of a huge one, of occupied cells."""
+        return self._tally().each(grids)
+
+    def tabulate_within(self, partition: Partition, axes: Sequence[Axis]) -> Iterator[tuple[int, Integers]]:
+        """The place of every axis and its exact counts in each cell of the partition: cells x groups x classes."""
+        return self._tally().within(self._cells(partition), partition.size, axes)
+
+    def _tally(self) -> Tally:
         rows: Any = slice(None) if self._rows is None else self._rows
-        return Tally(lambda name: self._columns[name][rows], self._labels[rows], self.classes).each(grids)
+        return Tally(lambda name: self._columns[name][rows], self._labels[rows], self.classes)
+
+    def _cells(self, partition: Partition) -> npt.NDArray[np.int64]:
+        """The cell of each row."""
+        return np.concatenate([cells.astype(np.int64) for cells, _ in self._blocks(partition)])
 
     def blocks(self, grids: Sequence[Grid], label: int | None) -> Blocks:
         """The group of every row on each grid of one axis, and whether it is of this class, or of which one."""
@@ -87,8 +98,7 @@ class Table:
 
     def split(self, partition: Partition) -> "list[Table]":
         """One table for every cell, occupied or not."""
-        cells = np.concatenate([cells.astype(np.int64) for cells, _ in self._blocks(partition)] or [[]])
-        return self._parts(cells, partition.size)
+        return self._parts(self._cells(partition), partition.size)
 
     def split_at_random(self, weights: list[int], noise: Noise) -> "list[Table]":
         """One table for each weight; every row is drawn by itself, once."""

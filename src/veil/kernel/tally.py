@@ -42,6 +42,21 @@ class Tally:
                 known += [(grid, counts.T.astype(np.float64))] if keep else []
             yield place, counts
 
+    def within(self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]) -> Iterator[tuple[int, Integers]]:
+        """The place of every axis and its counts in each of `size` cells: cells x groups x classes.
+
+        The codes of a column are counted once, and added up to the groups of each of its axes.
+        """
+        column, counts = None, np.zeros((0, 0, 0), np.int64)
+        for place in sorted(range(len(axes)), key=lambda i: axes[i].column):
+            axis, codes = axes[place], len(axes[place].groups)
+            if axis.column != column:
+                column, parts = axis.column, [(cells, size), (self._column(axis.column), codes)]
+                counts = self._by_class(parts).reshape(size, codes, self._classes)
+            order = np.argsort(axis.groups, kind="stable")
+            starts = np.searchsorted(np.sort(axis.groups), np.arange(axis.size))
+            yield place, np.add.reduceat(counts[:, order], starts, axis=1)
+
     def _coarser(self, grid: Grid, finer: Grid, counts: npt.NDArray[np.float64]) -> Integers | None:
         """The counts of a grid from those of a finer one, classes x cells; None if a group of that one lies in two of
         the grid's."""

@@ -8,6 +8,7 @@ from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
 from .linear import LinearSVMClassifier, LogisticRegressionClassifier
 from .naive_bayes import NaiveBayesClassifier
+from .trees import DecisionTreeClassifier, RandomForestClassifier
 
 CLASSIFIERS = (
     NaiveBayesClassifier,
@@ -15,10 +16,13 @@ CLASSIFIERS = (
     ProjectedHistogramClassifier,
     LogisticRegressionClassifier,
     LinearSVMClassifier,
+    DecisionTreeClassifier,
+    RandomForestClassifier,
 )
 METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
 
 __all__ = [
+    "DecisionTreeClassifier",
     "METHODS",
     "LinearSVMClassifier",
     "LogisticRegressionClassifier",
@@ -26,6 +30,7 @@ __all__ = [
     "PrivPfCClassifier",
     "PrivateClassifier",
     "ProjectedHistogramClassifier",
+    "RandomForestClassifier",
     "load_model",
 ]
 

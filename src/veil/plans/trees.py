@@ -1,0 +1,206 @@
+"""Decision trees and forests: one way to grow them, and what five papers make of it.
+
+Friedman and Schuster, KDD 2010; Mohammed, Barouti, Alhadidi and Chen, 2015; Jagannathan, Pillaipakkamnatt and Wright,
+2009; Patil and Singh, 2014; Fletcher and Islam, 2015.
+"""
+
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.source import Source
+from ..questions import WHOLE, CellScores, Sum
+from .branches import MOST_DEPTH, Cuts, Node
+from .finish import LEAST_SHARE, Numbers, class_prior
+from .growing import Rules, bounded, draw, grow, room, settle
+from .pruning import PRUNE, add_up, class_shares
+
+TREES = {
+    "veil": Rules("gini", gathered=True, leaf=3, handicap=0.35),
+    "friedman-schuster": Rules("gini", 5, tested=True, prune="errors"),
+    "mohammed": Rules("entropy", 4),
+}
+FORESTS = {
+    "veil": Rules("gini", trees=None, gathered=True, rooted=True, leaf=3, handicap=0.35),  # as the tree
+    "jagannathan": Rules(None, trees=10),
+    "patil-singh": Rules("entropy", 5, trees=10, tested=True, prune="errors"),
+    "fletcher-islam": Rules(None, MOST_DEPTH, trees=None, support=True, prune="noise"),
+}
+TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs it
+SEED = 2009  # shapes drawn by coins are public, and the same for everyone
+MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
+GROWTH = 5  # a level more for each time as many rows that stand out of the noise
+PLENTY = 10_000  # rows that stand out of the noise, from which a forest grows a tree over all columns
+
+
+def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None) -> CellScores:
+    """Divide the rows again and again, by cuts chosen privately, and publish class counts in the leaves.
+
+    Budget: by "veil", 3 % for the number of rows, from which the depth d follows; of the rest one part of d + 3 for the
+    choices of a level. By "friedman-schuster", one part of 2 (d + 1) for the choices of a level and one for the sizes
+    of its nodes; by "mohammed", one of d + 1 for the choices. A leaf takes what is left on its path.
+
+    Returns the logarithms of the class shares in the leaves.
+    """
+    rules, cuts = _check(source, TREES, preset, depth)
+    rows, rest = _rows(source, budget, rules, depth)
+    root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
+    prior = _finish([root], rules)
+    return CellScores(root.partition(), _logs(class_shares(root, prior)))
+
+
+def random_forest(
+    source: Source,
+    budget: Budget,
+    *,
+    preset: str = "veil",
+    depth: int | None = None,
+    trees: int | None = None,
+    apart: bool = False,
+) -> Sum:
+    """Several trees, whose evidence is added up.
+
+    Budget: 3 % for the number of rows, if depth or trees follow from it. The rest is divided equally between the
+    trees; with `apart` each has rows of its own, drawn at random, and all of the rest. A tree whose cuts are drawn by
+    public coins ("jagannathan", "fletcher-islam") pays for the counts in its leaves alone; others as `decision_tree`.
+    By "veil" every column has a tree of its own, which is never grown; `trees` (one, if rows that stand out of the
+    noise are plenty, else none) are grown over all columns and share half of the budget.
+
+    Returns a sum over the trees: logarithms of how far the class shares in a leaf are from those of all rows, less the
+    more often a path meets each column.
+    """
+    rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
+    rows, rest = _rows(source, budget, rules, depth)
+    if rules.rooted:
+        return _by_column(source, rest, cuts, rules, rows, depth, trees)
+    count = trees or rules.trees or _trees(source, cuts, rows, rest)
+    rooms, parts = (source,) * count, rest.each(count)
+    if apart:
+        rooms, parts, rows = source.split_at_random(*[1] * count), (rest,) * count, rows / count
+    depth = _depth(source, cuts, rules, depth, rows, parts[0])
+    roots = _shapes(source, cuts, rules, depth, rows, parts[0], count)
+    for root, place, part in zip(roots, rooms, parts, strict=True):
+        if rules.score is None:
+            settle(place, root, root.leaves(), part)
+        else:
+            grow(place, part, cuts, rules, depth, root)
+    often = sum(root.depth() for root in roots) / len(source.schema.features)
+    return _add(roots, [1 / max(often, 1.0)] * count, _finish(roots, rules))
+
+
+def _by_column(
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, rows: float, depth: int | None, trees: int | None
+) -> Sum:
+    """A tree for each column and, for half of the budget and of the evidence, trees that are grown over all columns."""
+    signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
+    count = int(signal >= PLENTY) if trees is None else trees
+    to_grow, to_count = budget.each(2) if count else (None, budget)
+    grown = [cuts.root() for _ in range(count)]
+    for root, part in zip(grown, to_grow.each(count) if to_grow else (), strict=True):
+        grow(source, part, cuts, rules, _depth(source, cuts, rules, depth, rows, part), root)
+    stumps = [cuts.root() for _ in cuts.roots]
+    for stump, cut, part in zip(stumps, cuts.roots, to_count.each(len(stumps)), strict=True):
+        cuts.divide(stump, cut)
+        settle(source, stump, stump.leaves(), part)
+    weights = [*[1 / (2 * count) for _ in grown], *[1 / 2 if count else 1.0] * len(stumps)]
+    return _add([*grown, *stumps], weights, _finish([*grown, *stumps], rules))
+
+
+def _shapes(
+    source: Source, cuts: Cuts, rules: Rules, depth: int, rows: float, budget: Budget, count: int
+) -> list[Node]:
+    """The trees before anything is asked: whole, if coins draw them, or bare. By support, roots differ in column."""
+    if rules.score is not None:
+        return [cuts.root() for _ in range(count)]
+    coins, names = np.random.default_rng(SEED), [column.name for column in source.schema.features]
+    if not rules.support:
+        return [draw(cuts, depth, rows, 0.0, None, coins) for _ in range(count)]
+    order = np.concatenate([coins.permutation(len(names)) for _ in range(-(-count // len(names)))])[:count]
+    return [draw(cuts, depth, rows, _needed(source, budget), names[place], coins) for place in order]
+
+
+def _finish(roots: list[Node], rules: Rules) -> Numbers:
+    """Add up and prune; the class shares of all rows by all trees come back."""
+    for root in roots:
+        add_up(root)
+    deviation = sqrt(sum(root.deviation**2 for root in roots)) / len(roots)
+    prior = class_prior(sum(root.counts for root in roots) / len(roots), deviation)
+    for root in roots:
+        PRUNE[rules.prune](root)
+    return prior
+
+
+def _add(roots: list[Node], weights: list[float], prior: Numbers) -> Sum:
+    """Every tree says how its leaf differs from all rows, with its weight."""
+    start = np.log(prior)
+    ratios = [weight * (_logs(class_shares(root, prior)) - start) for root, weight in zip(roots, weights, strict=True)]
+    scores = [ratio + start / len(roots) for ratio in ratios]
+    return Sum(tuple(CellScores(root.partition(), table) for root, table in zip(roots, scores, strict=True)))
+
+
+def _logs(shares: list[Numbers]) -> Numbers:
+    return np.asarray(np.log(np.maximum(np.array(shares), LEAST_SHARE)))
+
+
+def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None) -> tuple[float, Budget]:
+    """The noisy number of rows, if a rule needs it, and what is left of the budget."""
+    if (rules.depth or depth) and rules.trees and not rules.support:
+        return 1.0, budget
+    to_size, rest = budget.split(TO_SIZE, 100 - TO_SIZE)
+    return max(float(source.count(WHOLE, to_size, by_class=False).value[0, 0]), 1.0), rest
+
+
+def _needed(source: Source, budget: Budget) -> float:
+    """Rows of which the noise of their counts by class is no more than a part of equal size."""
+    return len(source.schema.classes) * sqrt(2) * source.schema.rows_per_person / bounded(budget.epsilon)
+
+
+def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: float, budget: Budget) -> int:
+    """The levels of a tree: as asked, as the rules say, or as the rows call for."""
+    fits = MOST_DEPTH if rules.tested or rules.gathered or rules.support else cuts.deepest(room(source, cuts))
+    if depth is not None or rules.depth is not None:
+        return min(depth or rules.depth or 1, fits)
+    if rules.score is None:
+        wanted = min(len(source.schema.features) // 2, log(rows) / log(cuts.branching) - 1)
+        return int(np.clip(wanted, 1, fits))
+    signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
+    return int(np.clip(round(log(max(signal, 1.0)) / log(GROWTH)), 1, MOST_GROWN))
+
+
+def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
+    """As many as columns, or more or fewer of them, as long as their leaves hold enough rows (Fletcher and Islam)."""
+    columns, needed = len(source.schema.features), _needed(source, budget)
+    least, most = (rows / cuts.branching**depth / needed for depth in (columns / 2, 2))
+    return int(np.clip(min(max(columns, least), most), 1, MOST_TREES))
+
+
+def _check(
+    source: Source, presets: dict[str, Rules], preset: Any, depth: Any, trees: Any = None, apart: Any = False
+) -> tuple[Rules, Cuts]:
+    """The rules of a preset and the candidates; complains before anything is charged."""
+    if source.schema.label is None or not source.schema.features:
+        raise BadInput("a tree needs a label, and a column besides it to divide by")
+    if preset not in presets:
+        raise BadInput(f"there is no preset {preset!r}: choose one of {', '.join(presets)}")
+    if trees is not None and trees not in range(1, MOST_TREES + 1):
+        raise BadInput(f"trees must be a whole number from 1 to {MOST_TREES}")
+    if depth is not None and depth not in range(1, MOST_DEPTH + 1):
+        raise BadInput(f"depth must be a whole number from 1 to {MOST_DEPTH}")
+    rules = presets[preset]
+    if rules.rooted and len(source.schema.features) > MOST_STUMPS:
+        raise BadInput(f"a forest can have trees for {MOST_STUMPS} columns at most: leave some out of the schema")
+    if apart and rules.rooted:
+        raise BadInput(f"the trees of preset {preset!r} share all rows: choose another preset, or apart=False")
+    cuts = Cuts(source.schema, rules.gathered)
+    most = room(source, cuts)
+    if most < 2:
+        raise BadInput("a column has too many values to choose by: declare groups of them, or leave it out")
+    if depth is not None and not (rules.tested or rules.gathered or rules.support) and cuts.most_leaves(depth) > most:
+        raise BadInput(
+            f"a tree of depth {depth} may have {cuts.most_leaves(depth):,} leaves, more than {most:,}: "
+            f"use a depth of at most {cuts.deepest(most)}"
+        )
+    return rules, cuts

@@ -1,0 +1,66 @@
+"""Trees and forests as models: files, reports and commands work for every preset, and costs are exact."""
+
+import numpy as np
+import pytest
+
+from shell import output
+from veil import BadInput, DecisionTreeClassifier, Ledger, RandomForestClassifier, datasets, load_model
+from veil.plans.run import total
+from veil.plans.trees import FORESTS, TREES
+from veil.report import report
+
+MODELS = [(DecisionTreeClassifier, preset) for preset in TREES] + [(RandomForestClassifier, p) for p in FORESTS]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return datasets.load("iris")
+
+
+@pytest.mark.parametrize(("kind", "preset"), MODELS)
+def test_every_preset_is_kept_in_a_file_and_has_a_report(kind, preset, iris, tmp_path):
+    rows, schema = iris
+    ledger = Ledger(3, schema.name)
+    model = kind(epsilon=2, schema=schema, ledger=ledger, preset=preset).fit(rows)
+    assert total(model.receipts_) == 2 and ledger.left == 1 and model.private_
+    model.save(tmp_path / "model.veil")
+    again = load_model(tmp_path / "model.veil")
+    assert (again.predict_proba(rows) == model.predict_proba(rows)).all()
+    assert again.settings_["preset"] == preset
+    assert kind.method in report(again) and "NOT private" not in report(again)
+    assert len(model.rehearse()) > 0
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier])
+def test_values_that_no_row_had_are_predicted(kind, iris):
+    rows, schema = iris
+    model = kind(epsilon=10, schema=schema, random_state=0).fit(rows)
+    strange = rows.drop(columns=schema.label).head(3).astype(float) * np.nan
+    assert np.isfinite(model.predict_proba(strange)).all() and set(model.predict(strange)) <= set(schema.classes)
+
+
+@pytest.mark.usefixtures("wide_terminal")
+def test_the_command_line_takes_a_preset_and_refuses_one_where_there_are_none(files):
+    said = ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--out", "tree.veil", "--method"]
+    output(*said, "tree", "--preset", "friedman-schuster")
+    assert load_model("tree.veil").settings_["preset"] == "friedman-schuster"
+    with pytest.raises(BadInput, match="no presets"):
+        output(*said, "naive-bayes", "--preset", "veil", "--force")
+
+
+def test_a_tree_can_be_read_and_its_lines_say_what_it_predicts(iris):
+    rows, schema = iris
+    model = DecisionTreeClassifier(epsilon=1000, schema=schema, random_state=0).fit(rows)
+    lines = model.export_text().splitlines()
+    leaves = [line for line in lines if line.endswith(")") and ": " in line]
+    assert len(leaves) == model.scorer_.partition.size
+    assert {line.split(": ")[-1].split(" (")[0] for line in leaves} == set(schema.classes)
+    assert not lines[0].startswith(" ") and " is " in lines[0]
+
+
+def test_a_tree_of_one_leaf_says_its_class(iris):
+    rows, schema = iris
+    model = DecisionTreeClassifier(epsilon="1/1000", schema=schema, random_state=0, preset="friedman-schuster").fit(
+        rows
+    )
+    assert model.export_text().startswith("all rows: ")

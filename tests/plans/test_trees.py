@@ -1,0 +1,278 @@
+"""Trees and forests: the greedy tree without noise, every path exactly as dear as asked, refused before any charge."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from veil import (
+    BadInput,
+    Budget,
+    BudgetRefused,
+    Categorical,
+    CellScores,
+    Gini,
+    Ledger,
+    Numeric,
+    Schema,
+    Sum,
+    Tree,
+    datasets,
+    open_source,
+)
+from veil.plans.branches import Cuts, Node
+from veil.plans.finish import probabilities
+from veil.plans.growing import Rules, draw, grow
+from veil.plans.pruning import add_up, added_errors, class_shares, prune_by_errors, prune_by_noise
+from veil.plans.run import total
+from veil.plans.trees import FORESTS, TREES, decision_tree, random_forest
+
+HUGE = Budget(10**6)
+PLANS = [(decision_tree, preset) for preset in TREES] + [(random_forest, preset) for preset in FORESTS]
+SCHEMA = Schema(
+    name="toy",
+    label="y",
+    column=[
+        Categorical(name="a", values=("u", "v", "w"), missing="w"),
+        Categorical(name="b", values=("p", "q")),
+        Numeric(name="x", bounds=(0, 8), bins=8),
+        Categorical(name="y", values=("no", "yes")),
+    ],
+)
+
+
+def frame(size, seed=0):
+    draws = np.random.default_rng(seed)
+    a, b, x = draws.choice(list("uvw"), size), draws.choice(list("pq"), size), draws.uniform(0, 8, size)
+    y = np.where((a == "u") ^ (x > 3), "yes", "no")
+    y[draws.random(size) < 0.1] = "no"
+    return pd.DataFrame({"a": a, "b": b, "x": x, "y": y})
+
+
+def source_of(rows, schema=SCHEMA, limit=10**9, seed=0):
+    return open_source(rows, schema, Ledger(limit, schema.name), noise=seed)
+
+
+def greedy(codes, labels, cuts, node, depth):
+    """The tree of an exhaustive search: in every node the cut of the least impurity, one after the other."""
+    if depth == 0 or not cuts.allowed([node]).any():
+        return
+    best = []
+    for place in np.flatnonzero(cuts.allowed([node])[0]):
+        cells = cuts.grids[place].cells(codes)
+        counts = np.array([[((cells == g) & (labels == c)).sum() for c in (0, 1)] for g in range(cuts.widths[place])])
+        best.append((Gini()(counts), place))
+    top = [place for score, place in best if score == max(best)[0]]
+    node.choices = {cuts.grids[place].columns[0] for place in top}, len(top)
+    cuts.divide(node, cuts.grids[top[0]])
+    cells = node.cut.cells(codes)
+    for group, branch in enumerate(node.branches):
+        inside = {name: column[cells == group] for name, column in codes.items()}
+        greedy(inside, labels[cells == group], cuts, branch, depth - 1)
+
+
+def same(grown, wanted):
+    """Whether two trees have the same cuts, as far as the best one is unique."""
+    if not wanted.branches or wanted.choices[1] > 1:
+        return True
+    if grown.cut is None or grown.cut != wanted.cut:
+        return False
+    return all(same(*pair) for pair in zip(grown.branches, wanted.branches, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_a_huge_epsilon_it_is_the_tree_of_an_exhaustive_greedy_search(seed):
+    rows, cuts = frame(300, seed), Cuts(SCHEMA)
+    codes = SCHEMA.encode(rows)
+    grown = grow(source_of(rows), HUGE, cuts, Rules("gini", 3), 3, cuts.root())
+    wanted = cuts.root()
+    greedy(codes, codes["y"], cuts, wanted, 3)
+    assert wanted.choices[1] == 1 and same(grown, wanted)
+    cells = grown.partition().cells(codes)
+    for number, leaf in enumerate(grown.leaves()):
+        assert leaf.counts.tolist() == [((cells == number) & (codes["y"] == label)).sum() for label in (0, 1)]
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+@pytest.mark.parametrize("epsilon", ["1/3", 5])
+def test_every_preset_spends_exactly_its_budget_on_every_path(plan, preset, epsilon):
+    ledger = Ledger(epsilon, "toy")
+    source = open_source(frame(400), SCHEMA, ledger, noise=1)
+    scorer = plan(source, Budget(epsilon), preset=preset)
+    assert ledger.left == 0 and total(source.record.receipts) == Fraction(epsilon)
+    table = scorer.scores(SCHEMA.encode(frame(50, 1), label=False))
+    assert table.shape == (50, 2) and np.isfinite(probabilities(table)).all()
+    assert type(scorer) is (CellScores if plan is decision_tree else Sum)
+
+
+@pytest.mark.parametrize("preset", TREES)
+def test_the_leaves_of_every_path_are_counted_once_for_what_is_left_on_it(preset):
+    """The charges of the accounts that a row's path goes through add up to epsilon, wherever it ends."""
+    source = source_of(frame(3000))
+    decision_tree(source, Budget(2), preset=preset)
+    receipts = source.record.receipts
+    ends = {receipt.account for receipt in receipts if receipt.verb == "count"}
+    for end in (end for end in ends if not any(other != end and other.startswith(end) for other in ends)):
+        above = [r.epsilon for r in receipts if end.rstrip("/") == r.account.rstrip("/") or _holds(r.account, end)]
+        assert sum(above) == 2
+
+
+def _holds(account, inside):
+    return inside.startswith(account.rstrip("/") + "/")
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_it_refuses_when_the_ledger_is_short(plan, preset):
+    source = source_of(frame(100), limit="1/1000")
+    with pytest.raises(BudgetRefused):
+        plan(source, Budget(1), preset=preset)
+    assert source._account.ledger.left == Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+@pytest.mark.parametrize("epsilon", [10**400, Fraction(1, 10**5)])
+def test_budgets_beyond_reason_have_a_tree(plan, preset, epsilon):
+    scorer = plan(source_of(frame(60), limit=10**401), Budget(epsilon), preset=preset)
+    assert np.isfinite(probabilities(scorer.scores(SCHEMA.encode(frame(9), label=False)))).all()
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_no_row_one_row_and_one_class_have_a_tree(plan, preset):
+    for rows in (frame(0), frame(1), frame(50).assign(y="no")):
+        scorer = plan(source_of(rows), Budget(1), preset=preset)
+        assert np.isfinite(probabilities(scorer.scores(SCHEMA.encode(frame(9), label=False)))).all()
+
+
+@pytest.mark.parametrize(("plan", "preset"), [p for p in PLANS if p[1] not in ("jagannathan", "fletcher-islam")])
+def test_a_generous_budget_learns_what_two_columns_say_together(plan, preset):
+    rows, test = frame(4000), frame(1000, 1)
+    scorer = plan(source_of(rows), Budget(100), preset=preset)
+    right = scorer.scores(SCHEMA.encode(test, label=False)).argmax(axis=1) == (test["y"] == "yes")
+    assert right.mean() > 0.8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"preset": "quinlan"}, "choose one of veil, friedman-schuster"),
+        ({"depth": 0}, "from 1"),
+        ({"depth": 2.5}, "from 1"),
+    ],
+)
+def test_what_cannot_be_grown_is_refused_before_the_charge(wrong, words):
+    source = source_of(frame(10), limit=1)
+    with pytest.raises(BadInput, match=words):
+        decision_tree(source, Budget(1), **wrong)
+    assert source._account.ledger.left == 1
+
+
+@pytest.mark.parametrize("wrong", [{"trees": 0}, {"trees": 101}, {"apart": True}, {"preset": "mohammed"}])
+def test_a_forest_that_makes_no_sense_is_refused_before_the_charge(wrong):
+    source = source_of(frame(10), limit=1)
+    with pytest.raises(BadInput):
+        random_forest(source, Budget(1), **wrong)
+    assert source._account.ledger.left == 1
+
+
+def test_the_depth_that_fits_fits_and_one_more_does_not():
+    cuts = Cuts(SCHEMA)
+    for most in (1, 3, 10, 50):
+        assert cuts.most_leaves(cuts.deepest(most)) <= most < cuts.most_leaves(cuts.deepest(most) + 1)
+    assert cuts.most_leaves(50) == cuts.most_leaves(7) == 3 * 3 * 9
+
+
+def test_a_tree_that_may_have_too_many_leaves_is_refused_before_the_charge_with_the_depth_that_fits():
+    values = tuple(map(str, range(20)))
+    columns = [Categorical(name=f"c{i}", values=values, missing="0") for i in range(8)]
+    schema = Schema(name="toy", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
+    rows = {**{column.name: ["1"] for column in columns}, "y": ["no"]}
+    source = source_of(rows, schema, limit=1)
+    with pytest.raises(BadInput, match="may have 160,000 leaves, more than 50,000: use a depth of at most 3"):
+        decision_tree(source, Budget(1), preset="mohammed", depth=4)
+    assert source._account.ledger.left == 1
+    assert decision_tree(source, Budget(1), preset="mohammed").partition.size == 8000
+
+
+def test_no_tree_has_more_leaves_than_its_bound():
+    cuts = Cuts(SCHEMA)
+    for seed, depth in ((0, 1), (1, 2), (2, 3), (3, 4)):
+        tree = draw(cuts, depth, 1.0, 0.0, None, np.random.default_rng(seed))
+        assert len(tree.leaves()) <= cuts.most_leaves(depth)
+
+
+@given(seed=st.integers(0, 10**6), depth=st.integers(0, 6))
+def test_cells_of_a_drawn_tree_are_the_leaves_that_a_row_can_reach(seed, depth):
+    cuts, codes = Cuts(SCHEMA, gathered=True), SCHEMA.encode(frame(40, seed), label=False)
+    tree = draw(cuts, depth, 1.0, 0.0, None, np.random.default_rng(seed))
+    cells, leaves = tree.partition().cells(codes), tree.leaves()
+    assert tree.partition().size == len(leaves)
+    starts = np.cumsum([0, *(column.size for column in SCHEMA.features)])
+    for row, cell in enumerate(cells):
+        reach = leaves[cell].reach
+        assert all(reach[start + codes[c.name][row]] for start, c in zip(starts, SCHEMA.features, strict=False))
+
+
+def test_shapes_drawn_by_coins_do_not_depend_on_rows():
+    shapes = []
+    for rows in (frame(50), frame(50, 1)):
+        source = source_of(rows, seed=3)
+        random_forest(source, Budget(1), preset="jagannathan", depth=2)
+        shapes.append([release.question.describe() for release in source.record.releases])
+    assert shapes[0] == shapes[1] and len(shapes[0]) == 10
+
+
+def test_trees_apart_have_the_whole_budget_each():
+    source = source_of(frame(500), limit=1)
+    random_forest(source, Budget(1), preset="jagannathan", depth=2, trees=4, apart=True)
+    assert [r.epsilon for r in source.record.receipts] == [1] * 4
+    assert source._account.ledger.left == 0
+
+
+def test_unseen_and_missing_values_say_what_their_parent_says():
+    root = Cuts(SCHEMA).root()
+    Cuts(SCHEMA).divide(root, Cuts(SCHEMA).roots[1])
+    for branch, counts in zip(root.branches, ([90, 10], [20, 30], [0, 0]), strict=True):
+        branch.counts, branch.deviation = np.array(counts, float), 2.0
+    add_up(root)
+    *_, unseen = class_shares(root, np.array([0.5, 0.5]))
+    assert unseen == pytest.approx([110 / 150, 40 / 150], abs=0.05)
+
+
+def tree_of(*leaves, deviation=0.0):
+    root = Node(np.ones(1, bool), branches=[Node(np.ones(1, bool)) for _ in leaves])
+    for branch, counts in zip(root.branches, leaves, strict=True):
+        branch.counts, branch.deviation = np.array(counts, float), deviation
+    add_up(root)
+    return root
+
+
+def test_pessimistic_errors_are_those_of_c45():
+    """Values of the published routine: no error among 6, 9 and 1 rows, and the branch formula."""
+    assert [added_errors(n, 0) for n in (6, 9, 1)] == pytest.approx([1.238, 1.285, 0.75], abs=1e-3)
+    assert added_errors(14.0, 5.0) == pytest.approx(14 * 0.4854 - 5, abs=0.001)
+    assert added_errors(2.0, 1.9) == pytest.approx(0.067)
+
+
+def test_branches_that_agree_are_cut_off_and_those_that_differ_stay():
+    agreeing, differing = tree_of([60, 4], [50, 3]), tree_of([60, 2], [3, 50])
+    prune_by_errors(agreeing)
+    prune_by_errors(differing)
+    assert not agreeing.branches and len(differing.branches) == 2
+
+
+def test_branches_within_their_noise_are_cut_off():
+    small, large = tree_of([4, 3], [2, 5], deviation=10), tree_of([40, 30], [20, 50], deviation=10)
+    prune_by_noise(small)
+    prune_by_noise(large)
+    assert not small.branches and len(large.branches) == 2
+
+
+def test_a_tree_on_real_rows_is_a_nested_question():
+    rows, schema = datasets.load("iris")
+    scorer = decision_tree(source_of(rows, schema), Budget(100))
+    assert isinstance(scorer.partition, Tree)
+    right = scorer.scores(schema.encode(rows, label=False)).argmax(axis=1) == schema.encode(rows)[schema.label]
+    assert right.mean() > 0.9
