@@ -187,12 +187,13 @@ class ExpectedCorrect(Cellwise):
         return _expected_losses(float(self.epsilon))
 
     def cells(self, counts: Counts) -> Counts:
-        first = second = np.zeros(counts.shape[:-1], np.int64)
-        for label, rows in enumerate(np.moveaxis(counts, -1, 0)):
-            parts = rows * (self.weights[label] if self.weights else PARTS)
+        classes, step = range(counts.shape[-1]), 1 if self.weights else PARTS  # without weights, rows are whole
+        first, *others = [counts[..., c] * self.weights[c] if self.weights else counts[..., c] for c in classes]
+        second: Any = 0
+        for parts in others:
             second, first = np.maximum(second, np.minimum(first, parts)), np.maximum(first, parts)
-        losses = np.take(self._losses, first - second, mode="clip")
-        return np.asarray(first * (UNIT // PARTS) - losses)
+        losses = np.take(self._losses[::step], first - second, mode="clip")
+        return np.asarray(first * (UNIT // PARTS * step) - losses)
 
 
 PARTS = 16  # a class weight is a number of sixteenths

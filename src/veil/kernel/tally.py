@@ -1,7 +1,8 @@
 """Exact counts of many grids over the same rows: what the grids have in common is done once."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .noise import Integers
 
 BLOCK = 1 << 18  # rows at a time, so that temporaries stay near the cache
 MOST_CELLS = 1 << 22  # up to here every cell and class has a counter; beyond, rows are sorted by cell
+MOST_KEPT = 1 << 25  # cells of rows, of the axes that grids begin with
 SMALL, KEPT = 1 << 16, 8  # grids up to this size, and as many of them, are kept for coarser ones on the same columns
 
 
@@ -20,9 +22,11 @@ class Tally:
 
     def __init__(self, column: Callable[[str], npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int) -> None:
         self._column, self._labels, self._classes = column, labels, classes
+        self._order = np.argsort(labels, kind="stable")  # the rows of a class together: no need to join the class
+        self._ends = np.searchsorted(labels[self._order], np.arange(classes + 1))
         self._picked: dict[int, npt.NDArray[Any]] = {}  # by the identity of an axis, which the grids keep alive
         self._merged: dict[tuple[int, int], npt.NDArray[Any] | None] = {}
-        self._path: list[tuple[Axis, npt.NDArray[Any], int]] = []
+        self._begun: dict[tuple[int, ...], tuple[npt.NDArray[Any], int]] = {}
 
     def each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
         """The place of every grid and its counts, cells x classes; of a huge grid, only the cells that hold rows.
@@ -72,26 +76,29 @@ class Tally:
         return np.array(merged).astype(np.int64).T  # doubles add whole numbers below 2^53 exactly
 
     def _count(self, grid: Grid) -> Integers:
-        """The counts of a grid from the rows, going on from the axes that it begins with like the one before it."""
-        pairs = zip(grid.axes[:-1], self._path, strict=False)
-        shared = len([*takewhile(lambda pair: pair[0] is pair[1][0], pairs)])
-        del self._path[shared:]
-        for axis in grid.axes[shared:-1]:
-            self._path.append((axis, *self._step(axis)))
+        """The counts of a grid from the rows, going on from the axes that it begins with like one before it."""
         if not grid.axes:
             return self._by_class([(np.zeros(len(self._labels), np.uint8), 1)])
-        if self._size * (last := grid.axes[-1]).size * self._classes > MOST_CELLS:
-            return self._by_class([self._step(last)])
-        return self._by_class([*((c, s) for _, c, s in self._path[-1:]), (self._pick(last), last.size)])
+        before, last = self._joined(grid.axes[:-1]), grid.axes[-1]
+        if prod([size for _, size in before]) * last.size * self._classes > MOST_CELLS:
+            return self._by_class([self._step(before, last)])
+        return self._by_class([*before, (self._pick(last), last.size)])
 
-    @property
-    def _size(self) -> int:
-        return self._path[-1][2] if self._path else 1
+    def _joined(self, axes: tuple[Axis, ...]) -> list[tuple[npt.NDArray[Any], int]]:
+        """The cells of these axes together and their number, if there are any; kept for the grids that come next."""
+        if not axes:
+            return []
+        key = tuple(map(id, axes))
+        if key not in self._begun:
+            step = self._step(self._joined(axes[:-1]), axes[-1])
+            if len(self._begun) * len(self._labels) > MOST_KEPT:
+                self._begun.clear()
+            self._begun[key] = step
+        return [self._begun[key]]
 
-    def _step(self, axis: Axis) -> tuple[npt.NDArray[Any], int]:
+    def _step(self, before: list[tuple[npt.NDArray[Any], int]], axis: Axis) -> tuple[npt.NDArray[Any], int]:
         """The cells of one more axis and their number; those of a huge grid are numbered anew, without empty ones."""
-        before = [(cells, size) for _, cells, size in self._path[-1:]]
-        joined, size = join([*before, (self._pick(axis), axis.size)]), self._size * axis.size
+        joined, size = join([*before, (self._pick(axis), axis.size)]), prod([s for _, s in before]) * axis.size
         if size * self._classes <= MOST_CELLS:
             return joined, size
         distinct, numbers = np.unique(joined, return_inverse=True)
@@ -100,18 +107,18 @@ class Tally:
     def _pick(self, axis: Axis) -> npt.NDArray[Any]:
         """The group of every row."""
         if id(axis) not in self._picked:
-            self._picked[id(axis)] = axis.pick(self._column(axis.column))
+            self._picked[id(axis)] = axis.pick(self._column(axis.column))[self._order]
         return self._picked[id(axis)]
 
     def _by_class(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
         """Counts by cell, given in parts that are yet to be joined, and class."""
-        parts = [*parts, (self._labels, self._classes)]
-        size = int(np.prod([radix for _, radix in parts]))
-        counts = np.zeros(size, np.int64)
-        for start in range(0, max(len(self._labels), 1), BLOCK):
-            block = join([(part[start : start + BLOCK], radix) for part, radix in parts])
-            counts += np.bincount(block.astype(np.intp, copy=False), minlength=size)
-        return counts.reshape(-1, self._classes)
+        counts = np.zeros((self._classes, prod([size for _, size in parts])), np.int64)
+        for label, (first, end) in enumerate(pairwise(self._ends.tolist())):
+            for start in range(first, max(end, first + 1), BLOCK):
+                rows = slice(start, min(start + BLOCK, end))
+                block = join([(part[rows], size) for part, size in parts])
+                counts[label] += np.bincount(block.astype(np.intp, copy=False), minlength=counts.shape[1])
+        return counts.T
 
 
 def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
