@@ -21,8 +21,9 @@ class Tally:
     """Counts grids over rows of some number of classes; `column` gives the codes of a column."""
 
     def __init__(self, column: Callable[[str], npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int) -> None:
-        self._column, self._labels, self._classes = column, labels, classes
+        self._labels, self._classes = labels, classes
         self._order = np.argsort(labels, kind="stable")  # the rows of a class together: no need to join the class
+        self._column: Callable[[str], npt.NDArray[Any]] = lambda name: column(name)[self._order]
         self._ends = np.searchsorted(labels[self._order], np.arange(classes + 1))
         self._picked: dict[int, npt.NDArray[Any]] = {}  # by the identity of an axis, which the grids keep alive
         self._merged: dict[tuple[int, int], npt.NDArray[Any] | None] = {}
@@ -51,6 +52,7 @@ class Tally:
 
         The codes of a column are counted once, and added up to the groups of each of its axes.
         """
+        cells = cells[self._order]
         column, counts = None, np.zeros((0, 0, 0), np.int64)
         for place in sorted(range(len(axes)), key=lambda i: axes[i].column):
             axis, codes = axes[place], len(axes[place].groups)
@@ -107,7 +109,7 @@ class Tally:
     def _pick(self, axis: Axis) -> npt.NDArray[Any]:
         """The group of every row."""
         if id(axis) not in self._picked:
-            self._picked[id(axis)] = axis.pick(self._column(axis.column))[self._order]
+            self._picked[id(axis)] = axis.pick(self._column(axis.column))
         return self._picked[id(axis)]
 
     def _by_class(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
