@@ -3,6 +3,8 @@
 import os
 import tomllib
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from .columns import AnyColumn, Categorical, Declared, Numeric, Text
 from .display import column_rows, html_table, readable, schema_toml
 from .encoding import Codes, columns_of
 from .errors import BadInput
+
+MANY = 1 << 14  # rows from which on columns are encoded at once
 
 
 class Schema(Declared):
@@ -99,7 +103,7 @@ class Schema(Declared):
         for first, name in pairwise(columns):
             if len(columns[first]) != len(columns[name]):
                 raise BadInput(f"columns {first!r} and {name!r} have different lengths")
-        return {column.name: column.encode(columns[column.name]) for column in wanted}
+        return dict(zip(columns, _each(wanted, columns), strict=True))
 
     def __repr__(self) -> str:
         rows = column_rows(self)
@@ -110,3 +114,11 @@ class Schema(Declared):
 
     def _repr_html_(self) -> str:
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
+
+
+def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> list[Codes]:
+    """The codes of these columns; of many rows, on all processors, since Arrow and NumPy let go of the interpreter."""
+    if not columns or len(next(iter(columns.values()))) < MANY:
+        return [column.encode(columns[column.name]) for column in wanted]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda column: column.encode(columns[column.name]), wanted))
