@@ -69,7 +69,7 @@ def test_the_trusted_part_does_not_grow_unnoticed():
         for name in "noise exact mechanisms scores losses minimise checks table tally source".split()
     ]
     assert len(written(proof)) < 1495
-    assert len(written(TRUSTED)) < 2772
+    assert len(written(TRUSTED)) < 2783
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -103,7 +103,7 @@ class Schema(Declared):
         for first, name in pairwise(columns):
             if len(columns[first]) != len(columns[name]):
                 raise BadInput(f"columns {first!r} and {name!r} have different lengths")
-        return dict(zip(columns, _each(wanted, columns), strict=True))
+        return _each(wanted, columns)
 
     def __repr__(self) -> str:
         rows = column_rows(self)
@@ -116,9 +116,22 @@ class Schema(Declared):
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
 
 
-def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> list[Codes]:
-    """The codes of these columns; of many rows, on all processors, since Arrow and NumPy let go of the interpreter."""
-    if not columns or len(next(iter(columns.values()))) < MANY:
-        return [column.encode(columns[column.name]) for column in wanted]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda column: column.encode(columns[column.name]), wanted))
+def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes]:
+    """The codes of these columns, several at a time: Arrow and NumPy let go of the interpreter while they work."""
+    many = bool(columns) and len(next(iter(columns.values()))) >= MANY
+    left, codes, helpers = deque(wanted), dict[str, Codes](), (os.cpu_count() or 1) - 1 if many else 0
+
+    def work() -> None:
+        while left:
+            try:
+                column = left.popleft()
+            except IndexError:  # another was quicker
+                return
+            codes[column.name] = column.encode(columns[column.name])
+
+    with ThreadPoolExecutor(max(helpers, 1)) as pool:
+        others = [pool.submit(work) for _ in range(helpers)]
+        work()
+        for other in others:
+            other.result()
+    return {name: codes[name] for name in columns}
