@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from shell import output
-from veil import BadInput, DecisionTreeClassifier, Ledger, RandomForestClassifier, datasets, load_model
+from veil import (
+    BadInput,
+    Categorical,
+    DecisionTreeClassifier,
+    Ledger,
+    RandomForestClassifier,
+    Schema,
+    datasets,
+    load_model,
+)
 from veil.plans.run import total
 from veil.plans.trees import FORESTS, TREES
 from veil.report import report
@@ -64,3 +73,17 @@ def test_a_tree_of_one_leaf_says_its_class(iris):
         rows
     )
     assert model.export_text().startswith("all rows: ")
+
+
+def test_a_forest_with_more_leaves_than_can_be_listed_is_kept_in_a_file_and_has_a_report(tmp_path):
+    values = tuple(map(str, range(20)))
+    columns = [Categorical(name=f"c{i}", values=values, missing="0") for i in range(8)]
+    schema = Schema(name="wide", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
+    draws = np.random.default_rng(0)
+    rows = {**{c.name: draws.choice(values, 300) for c in columns}, "y": draws.choice(["no", "yes"], 300)}
+    model = RandomForestClassifier(epsilon=5, schema=schema, preset="jagannathan", depth=8).fit(rows)
+    model.save(tmp_path / "model.veil")
+    again = load_model(tmp_path / "model.veil")
+    assert (again.predict_proba(rows) == model.predict_proba(rows)).all() and total(again.receipts_) == 5
+    assert "drawn tree of depth 8" in report(again) and "count_sparse" in model._html_repr()
+    assert (tmp_path / "model.veil").stat().st_size < 10**6
