@@ -36,6 +36,8 @@ TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs
 SEED = 2009  # shapes drawn by coins are public, and the same for everyone
 MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
 GROWTH = 5  # a level more for each time as many rows that stand out of the noise
+APART = 6  # columns up to which evidence is added in full: of more, some say the same thing again
+Forest = tuple[list[Node], list[float], Numbers]  # trees, their weights, the class shares of all rows
 PLENTY = 10_000  # rows that stand out of the noise, from which a forest grows a tree over all columns
 
 
@@ -48,11 +50,18 @@ def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth
 
     Returns the logarithms of the class shares in the leaves.
     """
+    root, prior = grow_tree(source, budget, preset=preset, depth=depth)
+    return CellScores(root.partition(), _logs(class_shares(root, prior)))
+
+
+def grow_tree(
+    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None
+) -> tuple[Node, Numbers]:
+    """The tree of `decision_tree` with the counts of its nodes, and the class shares of all rows."""
     rules, cuts = _check(source, TREES, preset, depth)
     rows, rest = _rows(source, budget, rules, depth)
     root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
-    prior = _finish([root], rules)
-    return CellScores(root.partition(), _logs(class_shares(root, prior)))
+    return root, _finish([root], rules)
 
 
 def random_forest(
@@ -75,6 +84,15 @@ def random_forest(
     Returns a sum over the trees: logarithms of how far the class shares in a leaf are from those of all rows, less the
     more often a path meets each column.
     """
+    made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart)
+    return made if isinstance(made, Sum) else _add(*made)
+
+
+def grow_forest(
+    source: Source, budget: Budget, *, preset: str, depth: int | None, trees: int | None, apart: bool
+) -> Forest | Sum:
+    """The trees of `random_forest`, their weights and the class shares of all rows; their scores if they are not
+    listed."""
     rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
     if rules.rooted:
         return _by_column(source, budget, cuts, rules, depth, trees)
@@ -96,7 +114,7 @@ def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tu
 
 def _by_coins(
     source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None, apart: bool
-) -> Sum:
+) -> Forest | Sum:
     """Trees that public coins draw, each with counts in its leaves: of all leaves or, if these are too many to be
     listed, of those above a threshold."""
     counted, rest = _classes(source, budget, cuts, rules, depth, trees)
@@ -149,7 +167,9 @@ def _unlisted(
     return Sum(tuple(count_paths(place, tree, top, part, prior, weight, start) for place, tree, top, part in asked))
 
 
-def _by_column(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None) -> Sum:
+def _by_column(
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
+) -> Forest:
     """A tree for each column and, for half of the budget and of the evidence, trees that are grown over all columns."""
     rows, budget = _rows(source, budget, rules, depth)
     signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
@@ -163,7 +183,8 @@ def _by_column(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: 
         cuts.divide(stump, cut)
         settle(source, stump, stump.leaves(), part)
     weights = [*[1 / (2 * count) for _ in grown], *[1 / 2 if count else 1.0] * len(stumps)]
-    return _add([*grown, *stumps], weights, _finish([*grown, *stumps], rules))
+    calm = sqrt(APART / max(len(weights), APART))
+    return [*grown, *stumps], [calm * weight for weight in weights], _finish([*grown, *stumps], rules)
 
 
 def _draw(
@@ -190,10 +211,10 @@ def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator
     return [names[place] for place in order]
 
 
-def _together(source: Source, roots: list[Node], rules: Rules) -> Sum:
-    """The evidence of all trees, less the more often a path meets each column."""
+def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
+    """All trees with equal weights, less the more often a path meets each column."""
     often = sum(root.depth() for root in roots) / len(source.schema.features)
-    return _add(roots, [1 / max(often, 1.0)] * len(roots), _finish(roots, rules))
+    return roots, [1 / max(often, 1.0)] * len(roots), _finish(roots, rules)
 
 
 def _finish(roots: list[Node], rules: Rules) -> Numbers:
