@@ -32,6 +32,7 @@ class Rules:
     rooted: bool = False  # each column has a tree of its own, which begins with it
     prune: str | None = None
     leaf: int = 1
+    demand: float = 1.0  # how many times its noise the average count of a branch must be, by the test of sizes
     handicap: float = 0.0  # rows that a choice must save for each branch more, in noise scales of all classes
 
 
@@ -63,7 +64,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
         if rules.tested:
             _measure(source, root, part)
             left -= unit
-            going = _large(going, source, cuts, unit, most - len(nodes))
+            going = _large(going, source, cuts, unit / Fraction(rules.demand), most - len(nodes))
         kept = set(going)
         source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], Budget(left), going)
         if not going:

@@ -183,8 +183,15 @@ def _by_column(
         cuts.divide(stump, cut)
         settle(source, stump, stump.leaves(), part)
     weights = [*[1 / (2 * count) for _ in grown], *[1 / 2 if count else 1.0] * len(stumps)]
-    calm = sqrt(APART / max(len(weights), APART))
-    return [*grown, *stumps], [calm * weight for weight in weights], _finish([*grown, *stumps], rules)
+    roots, calm = [*grown, *stumps], sqrt(APART / max(len(weights), APART))
+    weights = [calm * weight * _trust(root, rows) for root, weight in zip(roots, weights, strict=True)]
+    return roots, weights, _finish(roots, rules)
+
+
+def _trust(root: Node, rows: float) -> float:
+    """The weight of what leaves say whose average count is below the deviation of its noise: less than one."""
+    leaves = root.leaves()
+    return sqrt(min(rows / (len(leaves) * len(leaves[0].counts) * leaves[0].deviation), 1.0))
 
 
 def _draw(
