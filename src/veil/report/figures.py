@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from ..display import readable
-from .counts import COLOURS, LETTERS, CountsDisplay, draw, height
+from ..display import COLOURS, readable
+from .counts import LETTERS, CountsDisplay, draw, height
 from .words import escaped
 
 INK, LINE, LOUD = "#1b1c1d", "#d9dadb", "#c8102e"  # text, grid, and what drowned; the page has its own shades of them

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..display import amount, column_rows, html_table, number, readable
+from ..display import COLOURS, amount, column_rows, html_table, number, readable
 from ..kernel.minimise import UNIT as WEIGHT
 from ..plans.run import total
-from .counts import COLOURS, MOST_CODES, CountsDisplay
+from .counts import MOST_CODES, CountsDisplay
 from .facts import Noise, noise_of
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
 from .words import escaped, factor, listed, plural
