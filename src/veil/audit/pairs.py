@@ -179,6 +179,12 @@ def _leaves() -> Iterator[Case]:
     large = {"size in sixteens, and the choice": lambda seen: np.clip(seen[:, 0] // 16, -1, 3) * 2 + seen[:, 1]}
     yield from pair("noisy size", 1, tables, broken.noisy_size, asking(_size_and_cut), quick=4_000, views=large)
 
+    others = [("yes", "blue", 1)] * 9
+    tables = rows(*others), rows(*others, ("yes", "red", 1))
+    counts = {"counts": between(0, 6)}  # as often as the row may be in the sample
+    whole = asking(lambda source: source.count(RED, TWO, by_class=False).value[0, 0])
+    yield from pair("bootstrap leaf", 2, tables, broken.bootstrap_leaf, whole, quick=16_000, views=counts)
+
 
 def _size_and_cut(source: Source) -> Array:
     """The noisy size for a tenth of epsilon, and whether all rows stay together, for the rest."""

@@ -8,7 +8,7 @@ from .output import Json, console, print_json, show_table
 
 LEGEND = (
     "Pure epsilon: one row more or less changes the odds of any outcome by a factor of e^epsilon at most, and there is "
-    "no delta. Use: veil train --method METHOD --preset PRESET; without a preset, a method does what its first one says."
+    "no delta. Use: veil train --method METHOD --preset PRESET; without one, a method has its first preset."
 )
 
 
