@@ -33,6 +33,7 @@ class Rules:
     prune: str | None = None
     leaf: int = 1
     demand: float = 1.0  # how many times its noise the average count of a branch must be, by the test of sizes
+    frugal: bool = False  # a leaf takes its parts alone, and what is left on its path stays unspent
     handicap: float = 0.0  # rows that a choice must save for each branch more, in noise scales of all classes
 
 
@@ -66,7 +67,8 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
             left -= unit
             going = _large(going, source, cuts, unit / Fraction(rules.demand), most - len(nodes))
         kept = set(going)
-        source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], Budget(left), going)
+        to_leaf = Budget(unit * rules.leaf if rules.frugal else left)
+        source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], to_leaf, going)
         if not going:
             return root
         mask[[node not in kept for node in nodes]] = True  # none of the rows that are left is there
