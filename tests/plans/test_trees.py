@@ -336,3 +336,86 @@ def test_random_trees_that_are_not_listed_do_not_depend_on_rows():
         random_forest(source, Budget(1), preset="jagannathan", depth=5)
         asked.append([receipt.question for receipt in source.record.receipts])
     assert asked[0][2::2] == asked[1][2::2] and len(asked[0]) == 21
+
+
+CONSTANT = Schema(
+    name="toy",
+    label="y",
+    column=[
+        Categorical(name="a", values=("u",), missing="u"),
+        Numeric(name="x", bounds=(0, 8), bins=1, missing=0),
+        Categorical(name="y", values=("no", "yes")),
+    ],
+)
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_columns_that_can_hold_one_value_only_leave_one_leaf_and_cost_the_same(plan, preset):
+    rows = {"a": ["u"] * 40, "x": [1.0] * 40, "y": ["no"] * 30 + ["yes"] * 10}
+    source = source_of(rows, CONSTANT, limit=50)
+    scorer = plan(source, Budget(50), preset=preset)
+    assert source._account.ledger.left == 0
+    (shares,) = probabilities(scorer.scores(CONSTANT.encode({"a": ["u"], "x": [1.0]}, label=False)))
+    assert shares.argmax() == 0 and shares[0] == pytest.approx(0.75, abs=0.15)
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_columns_that_happen_to_be_constant_have_a_tree(plan, preset):
+    rows = {"a": ["u"] * 60, "b": ["p"] * 60, "x": [1.0] * 60, "y": ["no"] * 45 + ["yes"] * 15}
+    scorer = plan(source_of(rows), Budget(50), preset=preset)
+    table = probabilities(
+        scorer.scores(SCHEMA.encode({"a": ["u", "w"], "b": ["p", "q"], "x": [1.0, 7.0]}, label=False))
+    )
+    assert np.isfinite(table).all() and table[0].argmax() == 0
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_two_rows_have_a_tree(plan, preset):
+    scorer = plan(source_of(frame(2)), Budget(1), preset=preset)
+    assert np.isfinite(probabilities(scorer.scores(SCHEMA.encode(frame(9), label=False)))).all()
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_a_leaf_of_one_class_leaves_every_class_possible(plan, preset):
+    rows = frame(2000)
+    rows["y"] = np.where(rows["a"] == "u", "yes", "no")
+    scorer = plan(source_of(rows), Budget(1000), preset=preset)
+    table = probabilities(scorer.scores(SCHEMA.encode(frame(50, 1), label=False)))
+    assert (table > 0).all() and np.isfinite(np.log(table)).all()
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_values_that_no_row_had_are_answered_as_the_rows_around_them(plan, preset):
+    """No row has the third category: a leaf of its own says what its parent says, so most of all the larger class."""
+    rows = frame(3000)
+    rows = rows[rows["a"] != "w"].assign(y=lambda f: np.where(f.index % 10 == 0, "yes", "no"))
+    scorer = plan(source_of(rows), Budget(200), preset=preset)
+    unseen = {"a": ["w"] * 8, "b": ["p"] * 8, "x": np.arange(8) + 0.5}
+    table = probabilities(scorer.scores(SCHEMA.encode(unseen, label=False)))
+    assert (table.argmax(axis=1) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("plan", "settings"),
+    [
+        (decision_tree, {"preset": "mohammed", "depth": 7}),
+        (decision_tree, {"preset": "friedman-schuster", "depth": 50}),
+        (random_forest, {"preset": "patil-singh", "trees": 100}),
+        (random_forest, {"preset": "jagannathan", "trees": 100, "depth": 3}),
+    ],
+)
+def test_more_trees_or_levels_than_the_budget_can_pay_for_are_refused_with_what_would_fit(plan, settings):
+    source = source_of(frame(50), limit=1)
+    tiny = Budget(Fraction(4, 2**32))
+    with pytest.raises(BadInput, match="the budget pays for .* at most"):
+        plan(source, tiny, **settings)
+    assert source._account.ledger.left == 1
+
+
+def test_patil_and_singh_divide_as_soon_as_the_rows_stand_out_of_their_noise():
+    """A size test at a hundred and twentieth of epsilon: below it, the largest class; above it, a tree is divided."""
+    rows, widest = frame(3000), 4
+    needed = widest * 2 * np.sqrt(2) * 120 / 3000
+    small, large = (random_forest(source_of(rows), Budget(needed * f), preset="patil-singh") for f in (0.5, 4))
+    assert all(part.partition.size == 1 for part in small.parts)
+    assert sum(part.partition.size > 1 for part in large.parts) >= 5

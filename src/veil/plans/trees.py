@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..kernel.budget import Budget
+from ..kernel.noise import SMALLEST_EPSILON
 from ..kernel.release import Release
 from ..kernel.source import Source
 from ..questions import WHOLE, CellScores, Sum
@@ -59,6 +60,7 @@ def grow_tree(
 ) -> tuple[Node, Numbers]:
     """The tree of `decision_tree` with the counts of its nodes, and the class shares of all rows."""
     rules, cuts = _check(source, TREES, preset, depth)
+    _check_budget(source, budget, rules, depth, 1)
     rows, rest = _rows(source, budget, rules, depth)
     root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
     return root, _finish([root], rules)
@@ -94,6 +96,7 @@ def grow_forest(
     """The trees of `random_forest`, their weights and the class shares of all rows; their scores if they are not
     listed."""
     rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
+    _check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
     if rules.rooted:
         return _by_column(source, budget, cuts, rules, depth, trees)
     if rules.score is None:
@@ -219,9 +222,11 @@ def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator
 
 
 def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
-    """All trees with equal weights, less the more often a path meets each column."""
+    """All trees with equal weights, less the more often a path meets each column; none for a tree of one leaf, whose
+    shares differ from those of all rows by noise alone."""
     often = sum(root.depth() for root in roots) / len(source.schema.features)
-    return roots, [1 / max(often, 1.0)] * len(roots), _finish(roots, rules)
+    prior = _finish(roots, rules)
+    return roots, [1 / max(often, 1.0) if root.branches else 0.0 for root in roots], prior
 
 
 def _finish(roots: list[Node], rules: Rules) -> Numbers:
@@ -280,6 +285,18 @@ def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
     columns, needed = len(source.schema.features), _needed(source, budget)
     least, most = (rows / cuts.branching**depth / needed for depth in (columns / 2, 2))
     return int(np.clip(min(max(columns, least), most), 1, MOST_TREES))
+
+
+def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
+    """Refuse more trees or levels than can be paid for, before anything is charged, and say what would fit."""
+    tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
+    of_level, of_leaf = 1 + tests, rules.leaf + tests
+    affordable = int(budget.epsilon / (source.schema.rows_per_person * SMALLEST_EPSILON))  # parts that it can have
+    if trees * (levels * of_level + of_leaf) <= affordable or affordable < of_level + of_leaf:
+        return  # what cannot pay for a single cut is refused by the first question
+    fits = [f"{affordable // (levels * of_level + of_leaf)} trees"] if trees > 1 else []
+    fits += [f"a depth of {max((affordable // trees - of_leaf) // of_level, 0)}"] if levels else []
+    raise BadInput(f"the budget pays for {' or '.join(fits)} at most: use a larger one, or less of them")
 
 
 def _check(
