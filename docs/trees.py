@@ -172,8 +172,9 @@ def _of_hiv() -> str:
 and A3 fall below that, and A5 is within a hundredth of it. From 0.5 on A3 and A5 are ahead of A1, as printed and as
 Veil reads them. Two things explain it. In the comparison A5 did not finish there, so it could not be ahead. And A3 has,
 by its rule, one level only (log n - 1, to the base of 21 branches): ten trees of one column each, whose counts stand
-out of the noise. With half of the columns as its depth, the other part of that rule, A3 has
-{right(deep("jagannathan", 4), 0.5)} at epsilon 0.5, below the largest class and below A1. Among trees that are grown
+out of the noise. With half of the columns as its depth, the other part of that rule (194,481 leaves a tree, of which
+those above a threshold are counted, and the upper levels besides), A3 has {right(deep("jagannathan", 4), 0.5)} at
+epsilon 0.5, below the largest class and below A1. Among trees that are grown
 greedily the observation holds: A1 is ahead of A2 at every epsilon. A2 suffers from depth too: with one level instead of
 three it has {right(deep("mohammed", 1), 0.5)} at 0.5 instead of {right("mohammed", 0.5)}.
 """
