@@ -58,10 +58,12 @@ __all__ = [
     "VeilError",
     "WHOLE",
     "axis",
+    "coefficients",
     "grid",
     "load_model",
     "load_synopsis",
     "open_source",
+    "plot_tree",
     "publish",
 ]
 MODELS = (
@@ -73,7 +75,9 @@ MODELS = (
     "PrivateClassifier",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "coefficients",
     "load_model",
+    "plot_tree",
 )
 LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}
 

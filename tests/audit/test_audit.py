@@ -21,6 +21,8 @@ BROKEN = {
     "capped by subsampling",
     "occupied cells first",
     "smooth leaf",
+    "noisy size",
+    "bootstrap leaf",
     "fixed denominator",
     "undivided naive-bayes",
     "undivided privpfc",
@@ -28,6 +30,8 @@ BROKEN = {
     "undivided minimum",
     "undivided logistic",
     "undivided svm",
+    "undivided tree",
+    "undivided forest",
     "float scores",
 }
 
