@@ -73,7 +73,7 @@ def test_its_questions_follow_from_the_schema_and_from_the_class_totals(schema):
     (_, size), (loss, axes, rest, label) = source.asked
     assert size == Budget("0.03").epsilon and size + rest == 1
     assert isinstance(loss, Softmax) and label is None
-    assert [one.columns[0] for one in axes] == [column.name for column in schema.features]
+    assert {one.columns[0] for one in axes} == {column.name for column in schema.features}
     source = Scripted(schema)
     support_vectors(source, Budget(1))
     assert [(type(ask[0]), ask[3], ask[2]) for ask in source.asked[1:]] == [

@@ -162,7 +162,7 @@ def undivided_minimum(table: Table, noise: Noise, trials: int) -> Array:
     likes = {"colour": ["red"], "age": [0, 1], "label": ["yes"]}
     codes = [np.array([value not in like for value in table[name]], np.intp) for name, like in likes.items()]
     truth = np.array([[1.0 if label == "yes" else -1.0 for label in table["label"]]])
-    given = amounts(Logistic(), [Fraction(2, 3)] * 3, Fraction(4), [2] * 3, 2)
+    given = amounts(Logistic(), [Fraction(2, 3)] * 3, [Fraction(4)] * 3, [[2]] * 3, 2)
     whole = replace(given, rates=[3 * rate for rate in given.rates])
     objective = Objective(Blocks(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))
     return np.array([minimiser(objective, whole, noise)[::2, 0] for _ in range(trials)])

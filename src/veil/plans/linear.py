@@ -1,7 +1,9 @@
 """Linear models by objective perturbation (Chaudhuri, Monteleoni, Sarwate, JMLR 2011), a weight for every value."""
 
 from collections.abc import Sequence
+from math import sqrt
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from ..kernel.budget import Budget
 from ..kernel.checks import MOST_CURVATURE
 from ..kernel.losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from ..kernel.minimise import UNIT
+from ..kernel.shaped import WIDEST
 from ..kernel.source import Source
 from ..questions import WHOLE, Grid, Linear, axis
 from ..schema import Schema
@@ -35,10 +38,8 @@ def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENA
     axes, prior, to_fit = _begin(source, budget, penalty, 1)
     if len(prior) == 2 or len(prior) > MOST_CLASSES:
         return _one_by_one(source, Logistic(), axes, to_fit, prior, penalty)
-    start, shares = np.log(prior), _shares(axes)
-    fitted = source.minimise(
-        Softmax(), axes, to_fit, offsets=start.tolist(), penalty=float(JOINT * penalty), shares=shares
-    )
+    start = np.log(prior)
+    fitted = source.minimise(Softmax(), axes, to_fit, offsets=start.tolist(), **_together(axes, JOINT * penalty))
     return Linear(_tables(axes, fitted.value), start)
 
 
@@ -84,13 +85,45 @@ def _one_by_one(
     weights, start = np.zeros((sum(one.size for one in axes), len(prior))), np.zeros(len(prior))
     for label, part in zip(labels, budget.each(len(labels)), strict=True):
         start[label] = np.log(prior[label] / (1 - prior[label]))
-        settings = {"offsets": [float(start[label])], "penalty": float(penalty), "shares": _shares(axes)}
-        weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value  # type: ignore[arg-type]
+        settings = {"offsets": [float(start[label])], **_together(axes, penalty)}
+        weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value
     return Linear(_tables(axes, weights), start)
 
 
-def _shares(axes: Sequence[Grid]) -> list[float]:
-    return [round(one.size**POWER, 2) for one in axes]
+def _together(axes: Sequence[Grid], penalty: float) -> dict[str, Any]:
+    """Groups of columns, their shares of the budget, and each column's penalty: its noise has about 1 / (share * even)
+    times the spread of the whole budget's."""
+    groups = best_groups([one.size for one in axes])
+    even = [spread(size, group) for group in groups for size in group]
+    shares = [round(variance(group) ** POWER, 3) for group in groups]
+    penalties = [max(float(penalty / one), 1.0) for one in even]
+    return {"groups": [len(group) for group in groups], "shares": shares, "penalty": penalties}
+
+
+def best_groups(sizes: Sequence[int]) -> list[list[int]]:
+    """Sizes that only grow, cut into the groups of neighbours with the least noise in all."""
+    best: list[tuple[float, list[list[int]]]] = [(0.0, [])]
+    for end in range(1, len(sizes) + 1):
+        tries = [
+            (best[start][0] + variance(sizes[start:end]) ** POWER, [*best[start][1], list(sizes[start:end])])
+            for start in range(end)
+            if sizes[end - 1] <= WIDEST or start == end - 1
+        ]
+        best.append(min(tries))
+    return best[-1][1]
+
+
+def variance(group: Sequence[int]) -> float:
+    """Of the noise of all weights of these columns together, about, for a rate of one."""
+    return sum(2 * size / spread(size, group) ** 2 for size in group)
+
+
+def spread(size: int, group: Sequence[int]) -> float:
+    """About how many times less noise than by itself a column of this size has in a group."""
+    if len(group) == 1:
+        return 1.0
+    dimension = sum(group) - len(group) + 1
+    return (size + 2.9) / sqrt((dimension + 1) * (dimension + 2))
 
 
 def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
@@ -102,7 +135,7 @@ def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
 def _axes(schema: Schema, signal: float) -> list[Grid]:
     """Every column at its finest level that has no more groups than rows and budget bear; missing values are apart."""
     most = max(FEWEST[len(schema.classes) > 2], signal / len(schema.features) / ROWS)
-    return [_level(column, most + 1) for column in schema.features]
+    return sorted((_level(column, most + 1) for column in schema.features), key=lambda one: one.size)
 
 
 def _level(column: Categorical | Numeric, most: float) -> Grid:
