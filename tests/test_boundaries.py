@@ -66,7 +66,7 @@ def test_the_trusted_part_does_not_grow_unnoticed():
     """Arguments included. What touches rows or noise is about half of it; the ledger and its file are a quarter."""
     proof = [
         SOURCE / "kernel" / f"{name}.py"
-        for name in "noise exact mechanisms scores losses minimise checks table tally source".split()
+        for name in "noise exact mechanisms scores losses minimise shaped checks table tally source".split()
     ]
     assert len(written(proof)) < 1455
     assert len(written(TRUSTED)) < 2725

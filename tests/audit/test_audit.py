@@ -26,6 +26,7 @@ BROKEN = {
     "undivided privpfc",
     "undivided projected",
     "undivided minimum",
+    "centred minimum",
     "undivided logistic",
     "undivided svm",
     "float scores",

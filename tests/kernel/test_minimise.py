@@ -339,7 +339,7 @@ def worst_of_group(loss, given, step):
     return worst
 
 
-@pytest.mark.parametrize(("kind", "ratio"), [("Logistic", 1), ("Logistic", 2), ("Logistic", 6), ("Hinge", 8)])
+@pytest.mark.parametrize(("kind", "ratio"), [("Logistic", 2.25), ("Logistic", 3), ("Logistic", 9), ("Hinge", 8)])
 def test_columns_together_lose_at_most_their_budget(kind, ratio):
     given = amounts(KINDS[kind], [Fraction(1)], [Fraction(ratio)] * 2, [[2, 3]], 2)
     worst = worst_of_group(KINDS[kind], given, given.lattices[0])

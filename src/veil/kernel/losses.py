@@ -5,7 +5,7 @@ Scores and slopes are classes x rows, or 1 x rows where one class stands against
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isqrt, log1p
+from math import ceil, log1p
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,11 +37,6 @@ class Loss(Protocol):
         """
 
 
-def root(square: Fraction) -> Fraction:
-    """The square root, rounded down."""
-    return Fraction(isqrt(int(square * 4**64)), 2**64)
-
-
 def log_cost(times: int, growth: Fraction) -> Fraction:
     """times log(1 + growth), rounded up."""
     return Fraction(ceil(times * log1p(float(growth)) * 2**40) + 1, 2**40)
@@ -52,8 +47,8 @@ class Logistic:
     """log(1 + exp(-m)), m the score of a row of the class, minus the score of any other row.
 
     With u = |slope| the curvature is u(1-u): they are not large together. A row costs at most budget u + log(1 +
-    u(1-u) reach) <= (budget + reach) u - reach u^2. For reach <= budget this is largest at u = 1, and the whole
-    epsilon is left for the noise; else it is at most (budget + reach)^2 / (4 reach), epsilon for the budget given here.
+    u(1-u) reach), concave in u with slope budget - reach at u = 1; so for reach <= budget it is largest there, and the
+    whole epsilon is left for the noise.
     """
 
     joint = False
@@ -68,7 +63,7 @@ class Logistic:
         return np.asarray(size * (1 - size))
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
-        return epsilon if reach <= epsilon else 2 * root(epsilon * reach) - reach
+        return epsilon if reach <= epsilon else Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -98,8 +93,7 @@ class Softmax:
 
     With u = 1 - the true class's share, slopes add up to 2u, and the curvature matrix has rank K-1 and trace at most
     t(u) = 2u - u^2 K/(K-1), so a row costs at most budget u + (K-1) log(1 + t(u) reach / (K-1)). This is concave in u,
-    and largest at u = 1 if budget >= 2 reach / (K-1); there t = (K-2)/(K-1). It is also below budget u + t(u) reach, at
-    most (budget + 2 reach)^2 (K-1) / (4 K reach). The better of the two counts.
+    and largest at u = 1 if budget >= 2 reach / (K-1); there t = (K-2)/(K-1).
     """
 
     joint = True
@@ -116,8 +110,7 @@ class Softmax:
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         left = epsilon - log_cost(classes - 1, reach * (classes - 2) / (classes - 1) ** 2)
-        other = 2 * root(epsilon * reach * classes / (classes - 1)) - 2 * reach
-        return max(left, other) if left * (classes - 1) >= 2 * reach else other
+        return left if left * (classes - 1) >= 2 * reach else Fraction(0)
 
 
 LOSSES: tuple[Any, ...] = (Logistic, Hinge, Softmax)

@@ -15,8 +15,9 @@ proportion to that distance on the rounded weights hides it, for a sliver of eps
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement
-from math import ceil, floor, sqrt
+from functools import cached_property, reduce
+from itertools import combinations_with_replacement, count
+from math import ceil, floor, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get co
 STEPS = 8  # at least, so that their number says little
 SAMPLE = 1 << 11  # rows for the first guess of the curvature
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
+PACK = 1 << 11  # values of several columns taken as one
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,25 @@ class Blocks:
         rows = self.truth.shape[1]
         return (slice(start, min(start + CHUNK, rows)) for start in range(0, rows, CHUNK))
 
+    @cached_property
+    def packs(self) -> list[tuple[npt.NDArray[Any], slice]]:
+        """Neighbouring columns as one, of no more than `PACK` values: the value of each row, and which they are."""
+        packs: list[tuple[npt.NDArray[Any], slice]] = []
+        for place, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
+            if packs and prod(self.sizes[packs[-1][1]]) * size <= PACK:
+                before, columns = packs.pop()
+                packs.append((before * np.int64(size) + codes, slice(columns.start, place + 1)))
+            else:
+                packs.append((codes.astype(np.int64), slice(place, place + 1)))
+        return packs
+
     def scores(self, weights: Numbers) -> Numbers:
         """The sum of each row's weights, for each class."""
         total, parts = np.zeros(self.truth.shape), np.split(weights, np.cumsum(self.sizes)[:-1], axis=1)
+        tables = [reduce(_add_outer, parts[columns]) for _, columns in self.packs]
         for rows in self._chunks():
-            for codes, part in zip(self.codes, parts, strict=True):
-                total[:, rows] += np.take(part, codes[rows], axis=1)
+            for (codes, _), table in zip(self.packs, tables, strict=True):
+                total[:, rows] += np.take(table, codes[rows], axis=1)
         return total
 
     def sums(self, values: Numbers) -> Numbers:
@@ -62,18 +77,27 @@ class Blocks:
 
         Exact: doubles hold whole numbers of a chunk, integers those of all chunks, high and low halves apart.
         """
-        ends = np.cumsum([0, *self.sizes])
-        halves = np.zeros((2, len(values), ends[-1]), np.int64)
+        halves = np.zeros((2, len(values), sum(self.sizes)), np.int64)
         for rows in self._chunks():
             whole = np.rint(values[:, rows] * 2.0**48)
             high = np.floor(whole * 2.0**-24)
-            split = np.stack([high, whole - high * 2.0**24])
-            for codes, size, end in zip(self.codes, self.sizes, ends[1:], strict=True):
-                index = codes[rows].astype(np.intp)
-                for half, row in np.ndindex(2, len(values)):
-                    found = np.bincount(index, split[half, row], size)
-                    halves[half, row, end - size : end] += found.astype(np.int64)
+            for half, part in enumerate((high, whole - high * 2.0**24)):
+                halves[half] += self._added(part, rows).astype(np.int64)
         return np.asarray(halves[0] * 2.0**-24 + halves[1] * 2.0**-48)
+
+    def about_sums(self, values: Numbers) -> Numbers:
+        """The same sums, rounded as doubles are."""
+        return self._added(values, slice(None))
+
+    def _added(self, values: Numbers, rows: slice) -> Numbers:
+        """For every class and weight, the sum of values over those of these rows that have it, in doubles."""
+        found = []
+        for codes, columns in self.packs:
+            shape, index = self.sizes[columns], codes[rows]
+            table = np.array([np.bincount(index, row, prod(shape)) for row in values]).reshape(len(values), *shape)
+            axes = range(1, len(shape) + 1)
+            found += [table.sum(axis=tuple({*axes} - {axis})) for axis in axes]
+        return np.hstack(found)
 
     def products(self, values: Numbers) -> Numbers:
         """For every class and two weights, the sum over the rows that have both."""
@@ -98,6 +122,11 @@ class Blocks:
         return Blocks([codes[chosen] for codes in self.codes], self.sizes, self.truth[:, chosen])
 
 
+def _add_outer(first: Numbers, second: Numbers) -> Numbers:
+    """All sums of a weight of the first and one of the second, for each class."""
+    return (first[:, :, None] + second[:, None, :]).reshape(len(first), -1)
+
+
 @dataclass(frozen=True)
 class Objective:
     """What is minimised, but for the noise: rows, a loss, penalties for every weight, and offsets of the scores."""
@@ -110,6 +139,10 @@ class Objective:
     def gradient(self, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
         slopes = self.loss.slopes(scores, self.blocks.truth)
         return self.blocks.sums(slopes) + self.penalties * weights + shift
+
+    def about_gradient(self, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
+        slopes = self.loss.slopes(scores, self.blocks.truth)
+        return self.blocks.about_sums(slopes) + self.penalties * weights + shift
 
     def inverse_curvature(self, weights: Numbers, most: int) -> Numbers:
         """About the inverse of the matrix of second derivatives, within each class, from a sample of rows."""
@@ -236,12 +269,13 @@ def solve(objective: Objective, shift: Numbers) -> Numbers:
     """
     common = shift - _centred(objective.loss, shift)
     weights = -common / objective.penalties  # no row has a say in what all classes have in common
-    way, before, scale, step = weights, shift, 1.0, 0
-    while True:
+    way, before, scale = weights, shift, 1.0
+    for step in count():
         scores = objective.blocks.scores(weights) + objective.offsets
-        gradient = objective.gradient(weights, scores, shift)
+        gradient = objective.about_gradient(weights, scores, shift)
         if step >= STEPS and certainly_short(objective, weights, gradient, shift):
-            return weights
+            if certainly_short(objective, weights, objective.gradient(weights, scores, shift), shift):
+                break
         fresh = step < 2 or step % 4 == 3
         if fresh:
             inverse = objective.inverse_curvature(weights, SAMPLE << min(step, 40))
@@ -252,7 +286,11 @@ def solve(objective: Objective, shift: Numbers) -> Numbers:
         if fresh or not (gradient * way).sum() > 0:
             way = steep
         weights = weights - objective.length(scores, weights, shift, way, 2.0**-step) * way
-        step += 1
+    return weights
+
+
+def _norm(values: Numbers) -> float:
+    return sqrt((values**2).sum())
 
 
 def _centred(loss: Loss, values: Numbers) -> Numbers:
@@ -265,7 +303,7 @@ def certainly_short(objective: Objective, weights: Numbers, gradient: Numbers, s
 
     The hundredth covers the arithmetic of the norm and of the bound.
     """
-    found = sqrt((gradient**2).sum()) + error_bound(objective, weights, shift)
+    found = _norm(gradient) + error_bound(objective, weights, shift)
     return bool(1.01 * found < TOLERANCE)
 
 
