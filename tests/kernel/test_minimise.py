@@ -284,7 +284,9 @@ def log_density(loss, rows, labels, weights, rates, penalties, exponent=None):
         truth = np.eye(classes)[label] if loss.joint else np.array([1.0 if label == 1 else -1.0])
         slopes, curvature = exact_slopes_and_curvature(loss, weights @ row, truth)
         gradient, hessian = gradient + np.outer(slopes, row), hessian + np.kron(curvature, np.outer(row, row))
-    return np.linalg.slogdet(hessian)[1] - (exponent(gradient[0]) if exponent else (rates * np.abs(gradient)).sum())
+    return np.linalg.slogdet(hessian)[1] - (
+        sum(map(exponent, gradient)) if exponent else (rates * np.abs(gradient)).sum()
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -321,17 +323,17 @@ def equal_sums_exponent(rate, sizes, step):
     return lambda b: float(rate) * float(step) * max(np.abs(part).sum() for part in cell(b, sizes, float(step)))
 
 
-def worst_of_group(loss, given, step):
+def worst_of_group(loss, given, step, classes=2, trials=3000):
     """The largest log ratio over random tables, rows and outcomes, for one group of two columns and a given lattice."""
     random, worst, sizes = np.random.default_rng(5), 0.0, given.groups[0]
     exponent = equal_sums_exponent(given.rates[0], sizes, step)
-    for _ in range(3000):
+    for _ in range(trials):
         size = random.integers(1, 4)
         rows = np.hstack([np.eye(s)[random.integers(s, size=size)] for s in sizes])
-        labels = random.integers(2, size=size)
-        sums = random.normal(size=5) * random.choice([0.3, 3, 30])
-        sums[-1] += sums[:2].sum() - sums[2:].sum()
-        weights = (sums / given.penalties)[None]
+        labels = random.integers(classes, size=size)
+        sums = random.normal(size=(classes if loss.joint else 1, 5)) * random.choice([0.3, 3, 30])
+        sums[:, -1] += sums[:, :2].sum(axis=1) - sums[:, 2:].sum(axis=1)
+        weights = sums / given.penalties
         few, more = (
             log_density(loss, rows[start:], labels[start:], weights, 0, given.penalties, exponent) for start in (1, 0)
         )
@@ -339,11 +341,30 @@ def worst_of_group(loss, given, step):
     return worst
 
 
-@pytest.mark.parametrize(("kind", "ratio"), [("Logistic", 2.25), ("Logistic", 3), ("Logistic", 9), ("Hinge", 8)])
-def test_columns_together_lose_at_most_their_budget(kind, ratio):
-    given = amounts(KINDS[kind], [Fraction(1)], [Fraction(ratio)] * 2, [[2, 3]], 2)
-    worst = worst_of_group(KINDS[kind], given, given.lattices[0])
-    assert 0.75 < worst <= float(1 - SLIVER) * (1 + 1e-9)
+GROUPS = [
+    ("Logistic", 2.25, 2),
+    ("Logistic", 3, 2),
+    ("Logistic", 9, 2),
+    ("Hinge", 8, 2),
+    ("Softmax", 6, 2),
+    ("Softmax", 6, 4),
+]
+
+
+@pytest.mark.parametrize(("kind", "ratio", "classes"), GROUPS)
+def test_columns_together_lose_at_most_their_budget(kind, ratio, classes):
+    given = amounts(KINDS[kind], [Fraction(1)], [Fraction(ratio)] * 2, [[2, 3]], classes)
+    worst = worst_of_group(KINDS[kind], given, given.lattices[0], classes)
+    assert 0.7 < worst <= float(1 - SLIVER) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_class_s_noise_pays_for_its_cells(monkeypatch, kind):
+    monkeypatch.setattr(minimise, "lattice", lambda rate: Fraction(1, 100))
+    loss = KINDS[kind]
+    given = amounts(loss, [Fraction(1, 2)] * 2, [Fraction(9)] * 4, [[2, 3], [4, 5]], 6)
+    copies = 6 if loss.joint else 1
+    assert sum(given.rates) * (loss.spread + copies * Fraction(9, 100)) <= 1 - SLIVER
 
 
 def test_a_coarse_lattice_costs_what_it_says_and_more_if_that_is_forgotten(monkeypatch):

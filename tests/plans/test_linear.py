@@ -105,7 +105,18 @@ def test_columns_have_more_groups_the_more_rows_and_budget_there_are():
         source = Scripted(two, counts)
         logistic_regression(source, Budget(epsilon))
         sizes.append(source.asked[1][1][0].size)
-    assert sizes == [5, 5, 9, 5, 17, 17]
+    assert sizes == [4, 4, 8, 4, 16, 16]
+
+
+def test_undeclared_values_are_taken_for_the_middle_bin_or_the_last_value():
+    columns = [Numeric(name="x", bounds=(0, 1)), Categorical(name="c", values=["u", "v", "w"])]
+    kept = [Numeric(name="k", bounds=(0, 1), missing=0.2), Categorical(name="q", values=["?", "r"], missing="?")]
+    label = Categorical(name="y", values=["a", "b"])
+    source = Scripted(Schema(name="two", label="y", column=[*columns, *kept, label]), 10**6)
+    logistic_regression(source, Budget(1))
+    groups = {one.columns[0]: one.axes[0].groups for one in source.asked[1][1]}
+    assert groups["x"] == (*range(16), 7) and groups["c"] == (0, 1, 2, 2)
+    assert groups["k"] == tuple(range(16)) and groups["q"] == (0, 1)
 
 
 @pytest.mark.parametrize("sizes", [[2], [2, 2, 2, 17], [3, 5, 5, 17, 17, 42], [2, 100, 101, 101, 300]])

@@ -195,13 +195,14 @@ def amounts(
     least = [max(ratio / part, LEAST_PENALTY) for ratio, part in zip(ratios, each, strict=True)]
     used = [float(np.nextafter(float(one), np.inf)) for one in least]
     steps = [lattice(part / (2 * loss.spread)) for part in parts]
-    budget = whole * (1 - SLIVER) / (1 + max(map(slack, groups, steps)))
+    copies = classes if loss.joint else 1
+    budget = whole * (1 - SLIVER) / (1 + max(map(slack, groups, steps)) * copies / loss.spread)
     left = loss.noise_budget(budget, sum((1 / Fraction(one) for one in used), Fraction(0)), classes)
     if left * 2 < whole:
         raise BadInput("less than half of the budget would be left for the noise: use a larger penalty or budget")
     rates = [left * part / whole / loss.spread for part in parts]
     penalties, moved = np.repeat(used, sizes), sqrt(sum(map(movement, groups, steps)))
-    last = whole * SLIVER / distance(penalties, classes if loss.joint else 1, moved)
+    last = whole * SLIVER / distance(penalties, copies, moved)
     if last < SMALLEST_EPSILON:
         raise BadInput("epsilon is too small for so many weights: use more of it, or coarser or fewer columns")
     return Amounts(groups, rates, steps, penalties, last)
@@ -214,7 +215,8 @@ def lattice(rate: Fraction) -> Fraction:
 
 
 def slack(group: Sequence[int], step: Fraction) -> Fraction:
-    """What the cells of the lattice can add to how far a row moves the noise of a group; nothing to a lone column."""
+    """What the cells of the lattice can add to how far a row moves the noise of a group, for each class; nothing to a
+    lone column."""
     return (2 * max(group) - 1) * step if len(group) > 1 else Fraction(0)
 
 

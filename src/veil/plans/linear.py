@@ -15,7 +15,7 @@ from ..kernel.losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from ..kernel.minimise import UNIT
 from ..kernel.shaped import WIDEST
 from ..kernel.source import Source
-from ..questions import WHOLE, Grid, Linear, axis
+from ..questions import WHOLE, Axis, Grid, Linear, axis
 from ..schema import Schema
 from .finish import Numbers, class_prior
 
@@ -140,12 +140,23 @@ def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
 
 
 def _axes(schema: Schema, signal: float) -> list[Grid]:
-    """Every column at its finest level that has no more groups than rows and budget bear; missing values are apart."""
+    """Every column at its finest level that has no more groups than rows and budget bear, small columns first."""
     most = max(FEWEST[len(schema.classes) > 2], signal / len(schema.features) / ROWS)
-    return sorted((_level(column, most + 1) for column in schema.features), key=lambda one: one.size)
+    return sorted((_declared(column, _level(column, most + 1)) for column in schema.features), key=lambda one: one.size)
 
 
 def _level(column: Categorical | Numeric, most: float) -> Grid:
     levels = [axis(column, level) for level in range(len(column.levels))]
     below = levels[1:] or levels
     return next((one for one in reversed(below) if one.size <= most), below[0])
+
+
+def _declared(column: Categorical | Numeric, one: Grid) -> Grid:
+    """Without a group for undeclared values alone: its noise would add to that of all others. They are taken for the
+    middle bin, or for the last value."""
+    (found,) = one.axes
+    groups, own = found.groups, found.groups[-1]
+    if column.missing is not None or groups.count(own) > 1:
+        return one
+    place = (len(groups) - 2) // 2 if isinstance(column, Numeric) else -2
+    return Grid((Axis(found.column, (*groups[:-1], groups[place]), found.names[:-1]),))
