@@ -360,11 +360,11 @@ def test_columns_together_lose_at_most_their_budget(kind, ratio, classes):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_class_s_noise_pays_for_its_cells(monkeypatch, kind):
-    monkeypatch.setattr(minimise, "lattice", lambda rate: Fraction(1, 100))
+    monkeypatch.setattr(minimise, "lattice", lambda rate: Fraction(1, 400))
     loss = KINDS[kind]
     given = amounts(loss, [Fraction(1, 2)] * 2, [Fraction(9)] * 4, [[2, 3], [4, 5]], 6)
     copies = 6 if loss.joint else 1
-    assert sum(given.rates) * (loss.spread + copies * Fraction(9, 100)) <= 1 - SLIVER
+    assert sum(given.rates) * (loss.spread + copies * Fraction(9, 400)) <= 1 - SLIVER
 
 
 def test_a_coarse_lattice_costs_what_it_says_and_more_if_that_is_forgotten(monkeypatch):
