@@ -30,7 +30,7 @@ from .ledger import Account, Ledger, Receipt
 from .losses import Loss
 from .mechanisms import (
     Sieve,
-    discrete_laplace,
+    discrete_laplace_each,
     permute_and_flip,
     permute_and_flip_each,
     sieve_rates,
@@ -120,13 +120,10 @@ class Source:
         receipt = self._charge("count", "; ".join(p.describe() for p in partitions), budget)
         classes = self.schema.classes if by_class else ("",)
         with quiet():
-            return tuple(
-                self._wrap(
-                    frozen(discrete_laplace(self._table.tabulate(partition, by_class), epsilon, self._noise)),
-                    float(1 / epsilon), receipt, partition, classes,
-                )
-                for partition, epsilon in zip(partitions, epsilons, strict=True)
-            )  # fmt: skip
+            exact = self._table.tabulate_all(partitions, by_class)
+            noisy = discrete_laplace_each(exact, epsilons, self._noise)
+        answers = zip(noisy, epsilons, partitions, strict=True)
+        return tuple(self._wrap(frozen(n), float(1 / e), receipt, asked, classes) for n, e, asked in answers)
 
     def count_sparse(
         self, grid: Grid, budget: Budget, *, threshold: int | None = None, spurious: float = 1.0

@@ -1,6 +1,7 @@
 """Table: encoded rows, and exact counts of them. It never leaves the kernel."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,6 +17,7 @@ from .tally import Tally
 
 LABEL = ""  # the class among the columns; no declared column has this name
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
+TOGETHER = 1 << 11  # cells of grids that are counted as one: their counters stay in the fastest cache
 
 
 class Table:
@@ -55,6 +57,16 @@ class Table:
             joined = cells if classes == 1 else join([(cells, partition.size), (labels, classes)])
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=size)
         return counts.reshape(-1, self.classes if by_class else 1)
+
+    def tabulate_all(self, partitions: Sequence[Partition], by_class: bool = True) -> list[Integers]:
+        """Exact counts of each. Small grids of different columns are counted as one grid, and added up apart."""
+        counts, classes = list[Integers](), self.classes if by_class else 1
+        for bundle in _bundles(partitions, classes):
+            whole = bundle[0] if len(bundle) == 1 else Grid(sum((grid.axes for grid in bundle), ()))
+            table, places = self.tabulate(whole, by_class), range(len(bundle))
+            table = table.reshape(*(part.size for part in bundle), classes)
+            counts += [table.sum(axis=tuple(other for other in places if other != place)) for place in places]
+        return counts
 
     def tabulate_each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
         """The place of every grid and its exact counts, in an order of their own; of a huge one, of occupied cells."""
@@ -116,6 +128,24 @@ class Table:
 
     def __repr__(self) -> str:
         return "<private rows>"
+
+
+def _bundles(partitions: Sequence[Partition], classes: int) -> list[list[Any]]:
+    """Runs of partitions that may be counted as one grid."""
+    bundles: list[list[Any]] = []
+    for partition in partitions:
+        if not (bundles and _fit_together([*bundles[-1], partition], classes)):
+            bundles.append([])
+        bundles[-1].append(partition)
+    return bundles
+
+
+def _fit_together(parts: Sequence[Any], classes: int) -> bool:
+    """Whether these are grids of different columns with few cells in all."""
+    if any(type(part) is not Grid for part in parts):
+        return False
+    columns = [name for part in parts for name in part.columns]
+    return len(set(columns)) == len(columns) and prod(part.size for part in parts) * classes <= TOGETHER
 
 
 def _pieces(grid: Grid) -> list[Grid]:
