@@ -249,9 +249,10 @@ def _minima() -> list[Case]:
 def pulled(loss: Loss, source: Source, groups: Any = None) -> int:
     """How many of the row's two weights are pulled at least as far as the row can pull them."""
     offsets, label = ([-15.0, 15.0], None) if loss.joint else ([-30.0], 0)
-    found = source.minimise(loss, [COLOURS, AGES], ONE, label=label, offsets=offsets, groups=groups).value
-    part = 0.49 if groups is None else 0.98
-    return int((found[[0, COLOURS.size], 0] / WEIGHT >= part / 4).sum())  # a slope of 1 over the penalty, 4 over a part
+    part, penalty = (0.49, 4) if groups is None else (0.98, 8)
+    settings: dict[str, Any] = {"label": label, "offsets": offsets, "penalty": penalty, "groups": groups}
+    found = source.minimise(loss, [COLOURS, AGES], ONE, **settings).value[[0, COLOURS.size], 0] / WEIGHT
+    return int((found >= part / penalty).sum())  # a slope of 1 over the penalty
 
 
 def _parts() -> list[Case]:
