@@ -28,6 +28,7 @@ BROKEN = {
     "undivided privpfc",
     "undivided projected",
     "undivided minimum",
+    "centred minimum",
     "undivided logistic",
     "undivided svm",
     "undivided tree",

@@ -247,14 +247,18 @@ def _minima() -> list[Case]:
         Case("minimise by Logistic", 1, (EMPTY, LONE), asking(partial(pulled, Logistic())), **few),
         Case("minimise by Hinge", 1, (EMPTY, LONE), asking(partial(pulled, Hinge())), **few),
         Case("minimise by Softmax", 1, (EMPTY, LONE), asking(partial(pulled, Softmax())), **few),
+        Case("minimise, together", 1, (EMPTY, LONE), asking(partial(pulled, Logistic(), groups=[2])), **few),
+        Case("minimise by Softmax, together", 1, (EMPTY, LONE), asking(partial(pulled, Softmax(), groups=[2])), **few),
     ]
 
 
-def pulled(loss: Loss, source: Source) -> int:
+def pulled(loss: Loss, source: Source, groups: Any = None) -> int:
     """How many of the row's two weights are pulled at least as far as the row can pull them."""
     offsets, label = ([-15.0, 15.0], None) if loss.joint else ([-30.0], 0)
-    weights = source.minimise(loss, [COLOURS, AGES], ONE, label=label, offsets=offsets).value[:, 0] / WEIGHT
-    return int((weights[[0, COLOURS.size]] >= 0.49 / 4).sum())  # a slope of 1 over the penalty, 4 over a part of 0.49
+    part, penalty = (0.49, 4) if groups is None else (0.98, 8)
+    settings: dict[str, Any] = {"label": label, "offsets": offsets, "penalty": penalty, "groups": groups}
+    found = source.minimise(loss, [COLOURS, AGES], ONE, **settings).value[[0, COLOURS.size], 0] / WEIGHT
+    return int((found >= part / penalty).sum())  # a slope of 1 over the penalty
 
 
 def _parts() -> list[Case]:

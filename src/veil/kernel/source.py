@@ -17,10 +17,11 @@ from .checks import (
     check_candidates,
     check_cell,
     check_divisions,
+    check_groups,
     check_handicaps,
     check_minimise,
     check_partition,
-    check_penalty,
+    check_penalties,
     check_score,
     together,
     whole,
@@ -286,20 +287,23 @@ class Source:
         *,
         label: int | None = None,
         offsets: Sequence[float] = (),
-        penalty: float | Fraction = 4,
+        penalty: float | Fraction | Sequence[float] = 4,
+        groups: Sequence[int] | None = None,
         shares: Sequence[float] | None = None,
     ) -> Release[Integers]:
         """Weights for every group of these grids of one axis, one after the other, in units of 2^-30: weights x 1,
         large for groups whose rows are of the class `label`; with Softmax weights x classes.
 
-        Objective perturbation with a certified minimiser (see `minimise`). `penalty` over a column's part of epsilon,
-        which goes by `shares`, is the weight of its squares; `offsets` are added to a row's scores.
+        Objective perturbation with a certified minimiser (see `minimise`). `groups` says how many columns after each
+        other share one noise, shaped to them; `shares` divide epsilon among the groups. A column's `penalty` over its
+        group's part of epsilon is the weight of its squares; `offsets` are added to a row's scores.
         """
-        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(axes)))
-        start = check_minimise(loss, axes, len(parts), label, offsets, self.schema)
+        counts = [1] * len(axes) if groups is None else [*groups]
+        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
+        start, ratios = check_minimise(loss, axes, label, offsets, self.schema), check_penalties(penalty, len(axes))
+        shapes = check_groups(counts, [one.size for one in axes], len(parts))
         loss = type(loss)()  # of the class alone: whoever made it may have changed it
-        sizes, epsilons = [one.size for one in axes], [self._per_row(part) for part in parts]
-        given = amounts(loss, epsilons, check_penalty(penalty), sizes, len(self.schema.classes))
+        given = amounts(loss, [self._per_row(part) for part in parts], ratios, shapes, len(self.schema.classes))
         receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
         with quiet():
             objective = Objective(self._table.blocks(axes, label), loss, given.penalties, start)
