@@ -10,7 +10,7 @@ import veil
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
 PUBLIC_ROOMS = "errors display encoding columns schema questions"
-ORDER = f"{PUBLIC_ROOMS} kernel plans files artefacts synopsis owner datasets models report compare audit cli".split()
+ORDER = f"{PUBLIC_ROOMS} kernel plans files artefacts synopsis owner datasets models evaluate report compare audit cli".split()
 PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "columns", "schema", "questions")]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
