@@ -41,6 +41,7 @@ __all__ = [
     "Predicted",
     "PrivPfCClassifier",
     "PrivateClassifier",
+    "PrivateRocDisplay",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
     "Receipt",
@@ -62,6 +63,11 @@ __all__ = [
     "load_model",
     "load_synopsis",
     "open_source",
+    "private_accuracy",
+    "private_auc",
+    "private_calibration_curve",
+    "private_confusion_matrix",
+    "private_roc_curve",
     "publish",
 ]
 MODELS = (
@@ -75,11 +81,23 @@ MODELS = (
     "RandomForestClassifier",
     "load_model",
 )
-LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}
+EVALUATIONS = (
+    "PrivateRocDisplay",
+    "private_accuracy",
+    "private_auc",
+    "private_calibration_curve",
+    "private_confusion_matrix",
+    "private_roc_curve",
+)
+LATER = {
+    **dict.fromkeys(MODELS, "models"),
+    **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
+    **dict.fromkeys(EVALUATIONS, "evaluate"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Models and synopses, loaded when they are first used: scikit-learn takes two seconds."""
+    """Models, synopses and evaluations, loaded when they are first used: scikit-learn takes two seconds."""
     if name in LATER:
         return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'veil' has no attribute {name!r}")

@@ -1,5 +1,29 @@
 """Evaluation of any classifier on private rows, under the same budget as everything else."""
 
+from .display import PrivateRocDisplay
+from .labels import (
+    Accuracy,
+    CalibrationCurve,
+    ConfusionMatrix,
+    private_accuracy,
+    private_calibration_curve,
+    private_confusion_matrix,
+)
+from .result import Evaluation
 from .roc import Auc, RocCurve, RocCurves, private_auc, private_roc_curve
 
-__all__ = ["Auc", "RocCurve", "RocCurves", "private_auc", "private_roc_curve"]
+__all__ = [
+    "Accuracy",
+    "Auc",
+    "CalibrationCurve",
+    "ConfusionMatrix",
+    "Evaluation",
+    "PrivateRocDisplay",
+    "RocCurve",
+    "RocCurves",
+    "private_accuracy",
+    "private_auc",
+    "private_calibration_curve",
+    "private_confusion_matrix",
+    "private_roc_curve",
+]

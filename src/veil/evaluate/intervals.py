@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..plans.finish import nonnegative
 from ..plans.roc import ScoreCounts
 
 Numbers = npt.NDArray[np.float64]
@@ -31,8 +30,18 @@ def share_interval(share: float, top: float, bottom: float, tops: Numbers, botto
     candidates = np.unique(np.clip(share + STEPS, 0, 1))
     seen = top - candidates * bottom
     low, high = np.quantile(tops[:, None] - candidates * bottoms[:, None], [(1 - level) / 2, (1 + level) / 2], axis=0)
-    kept = np.append(candidates[(seen >= low) & (seen <= high)], share)
-    return Interval(float(kept.min()), float(kept.max()))
+    beyond = np.maximum(seen - high, low - seen)
+    kept = np.flatnonzero((beyond <= 0) | (candidates == share))
+    return Interval(_crossing(candidates, beyond, kept[0], -1), _crossing(candidates, beyond, kept[-1], 1))
+
+
+def _crossing(candidates: Numbers, beyond: Numbers, inside: Any, step: int) -> float:
+    """Where `beyond` passes zero, in a straight line between the last candidate inside and the next one."""
+    outside = inside + step
+    if not 0 <= outside < len(candidates) or beyond[inside] > 0:
+        return float(candidates[inside])
+    part = beyond[inside] / (beyond[inside] - beyond[outside])
+    return float(candidates[inside] + part * (candidates[outside] - candidates[inside]))
 
 
 class Pairs(NamedTuple):
@@ -48,7 +57,7 @@ def pairs(counts: ScoreCounts, positive: int, others: tuple[int, ...]) -> Pairs:
     chance = np.random.default_rng(SEED)
     groups = [(positive,), others]
     released = [counts.counts[:, list(group)].sum(axis=1) for group in groups]
-    possible = [nonnegative(table[:, None])[:, 0] for table in released]
+    possible = [counts.possible(group) for group in groups]
     noise = [np.sum([counts.noise(DRAWS, chance) for _ in group], axis=0) for group in groups]
     return Pairs((released[0], released[1]), (possible[0], possible[1]), (noise[0], noise[1]))
 

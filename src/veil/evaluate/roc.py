@@ -132,7 +132,8 @@ def private_roc_curve(
     scored = score_table(model, X, y, schema, classes, bounds, default)
     names = scored.schema.classes
     place = class_place(positive, names)
-    plan = partial(_count_each, columns=[c.name for c in scored.schema.features], cells=len(scored.cuts) + 1, **settings)
+    columns = [column.name for column in scored.schema.features]
+    plan = partial(_count_each, columns=columns, cells=len(scored.cuts) + 1, **settings)
     counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
     if len(names) > 2:
         return many_curves(counts, scored.cuts, kept)

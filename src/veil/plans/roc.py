@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import isotonic_regression
 
 from ..errors import BadInput
 from ..kernel.budget import Budget
@@ -17,7 +18,7 @@ from ..questions import WHOLE, Binned, Linear, Scorer
 SIZING, CUTTING = 4, 20  # percent of the budget for the number of rows, and of what is left for the thresholds
 FEWEST, MOST = 4, 256  # parts
 TREE_FROM, BRANCHES = 64, 16  # so many parts are counted twice, one by one and sixteen at a time
-SURE = 30  # rows times epsilon from which a median that can be found is found
+SURE = 20  # rows times epsilon from which a median that can be found is found
 LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 THRESHOLDS, COUNTS = ("quantiles", "even"), ("tree", "plain")
 Numbers = npt.NDArray[np.float64]
@@ -43,6 +44,18 @@ class ScoreCounts:
         size = (draws, len(rates))
         noise = chance.geometric(rates, size).astype(np.float64) - chance.geometric(rates, size)
         return np.asarray(noise @ self.weights.T)
+
+    def possible(self, classes: Sequence[int]) -> Numbers:
+        """The nearest counts of these classes together that are not negative; at least one row in all.
+
+        The rows above each cut, from the top down, are made to rise (isotonic regression), each trusted by the inverse
+        of its variance, and kept between none and all.
+        """
+        above = np.cumsum(self.counts[::-1][:, list(classes)].sum(axis=1))
+        variance = (np.cumsum(self.weights[::-1], axis=0) ** 2) @ (self.scales / self.scales.max()) ** 2
+        rows = max(above[-1], 1.0)
+        rising = np.clip(isotonic_regression(np.clip(above, 0, rows), weights=1 / variance).x, 0, rows)
+        return np.diff(np.append(rising[:-1], rows), prepend=0.0)[::-1]
 
 
 def roc_counts(
