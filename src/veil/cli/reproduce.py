@@ -8,7 +8,7 @@ import typer
 from rich.progress import Progress
 
 from .compare import show
-from .output import Json, console
+from .output import Json, console, print_json, show_table
 
 
 class Paper(StrEnum):
@@ -16,29 +16,52 @@ class Paper(StrEnum):
 
     projected = "projected"
     privpfc = "privpfc"
+    priroc = "priroc"
 
 
 def reproduce(
-    paper: Annotated[Paper | None, typer.Argument(help="One of the papers; both if absent.")] = None,
+    paper: Annotated[Paper | None, typer.Argument(help="One of the papers; the first two if absent.")] = None,
     out: Annotated[Path, typer.Option(help="The table of results; runs that it holds are not repeated.")] = Path(
         "results.parquet"
     ),
     quick: Annotated[bool, typer.Option("--quick", help="Two folds of ten, and two epsilons.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Repeat the experiments of Vinterbo 2012 and of Su et al. 2018 on the PUBLIC tables in the folder VEIL_DATA.
+    """Repeat the experiments of Vinterbo 2012 and of Su et al. 2018 on the PUBLIC tables in the folder VEIL_DATA; of
+    Stoddard et al. 2014 (priroc) those on ROC curves.
 
     Noise is seeded and protects nobody.
     """
+    if paper is Paper.priroc:
+        _curves(out, quick, as_json)
+        return
     from ..compare.reproduce import reproduce as repeat  # takes longer to load than the other commands to run
     from ..compare.summary import summary
 
     with Progress(console=console, transient=True, disable=as_json) as progress:
         task = progress.add_task("reproducing", total=None)
         results = repeat(
-            [paper] if paper else list(Paper),
+            [paper] if paper else [Paper.projected, Paper.privpfc],
             quick=quick,
             out=out,
             progress=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
         )
     show(summary(results).to_pylist(), as_json)
+
+
+def _curves(out: Path, quick: bool, as_json: bool) -> None:
+    from ..compare.reproduce_roc import reproduce_roc, table_one
+
+    with Progress(console=console, transient=True, disable=as_json) as progress:
+        task = progress.add_task("reproducing", total=None)
+        results = reproduce_roc(
+            quick=quick,
+            out=out,
+            progress=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
+        )
+    found = list(table_one(results))
+    if as_json:
+        print_json(found)
+        return
+    rows = [[row["data"], row["method"], row["epsilon"], row["area"], row["paper"] or ""] for row in found]
+    show_table("Area between exact and private curves", ["data", "method", "epsilon", "median", "the paper's"], rows)
