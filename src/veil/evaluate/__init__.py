@@ -11,6 +11,7 @@ from .labels import (
 )
 from .result import Evaluation
 from .roc import Auc, RocCurve, RocCurves, private_auc, private_roc_curve
+from .together import fit_and_evaluate
 
 __all__ = [
     "Accuracy",
@@ -21,6 +22,7 @@ __all__ = [
     "PrivateRocDisplay",
     "RocCurve",
     "RocCurves",
+    "fit_and_evaluate",
     "private_accuracy",
     "private_auc",
     "private_calibration_curve",

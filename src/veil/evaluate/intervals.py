@@ -10,7 +10,7 @@ from ..plans.roc import ScoreCounts
 
 Numbers = npt.NDArray[np.float64]
 DRAWS, SEED = 2000, 9
-NEAR = np.geomspace(1e-8, 1, 200)
+NEAR = np.geomspace(1e-8, 1, 60)
 STEPS = np.concatenate([-NEAR[::-1], [0], NEAR])
 
 

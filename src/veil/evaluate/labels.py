@@ -169,7 +169,7 @@ def private_calibration_curve(
     """
     if not isinstance(n_bins, int) or not 1 <= n_bins <= 1000:
         raise BadInput("n_bins must be a whole number from 1 to 1000")
-    scored = score_table(model, X, y, schema, classes)
+    scored = score_table(model, X, y, schema, classes, positive=positive)
     names = scored.schema.classes
     if len(names) > 2:
         raise BadInput(

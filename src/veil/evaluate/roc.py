@@ -32,6 +32,7 @@ from .result import LEVEL, Evaluation, ask, class_place, spoken
 from .scores import CELLS, STEEPEST, score_table
 
 SIZES = 25  # percent of the budget of an AUC alone for the number of rows of each class
+WIDER = 0.96  # the level of an AUC alone, whose noise is drawn for sizes that are estimates; measured: 95 %
 WIDE = 0.5  # an interval of the AUC from which a curve is noise
 
 
@@ -129,7 +130,7 @@ def private_roc_curve(
     says which labels there may be. `positive` is the class that high scores stand for, the last without it. Scores
     lie within public `bounds`; what is no number counts as `default`. `settings` are those of `plans.roc.roc_counts`.
     """
-    scored = score_table(model, X, y, schema, classes, bounds, default)
+    scored = score_table(model, X, y, schema, classes, bounds, default, positive)
     names = scored.schema.classes
     place = class_place(positive, names)
     columns = [column.name for column in scored.schema.features]
@@ -224,7 +225,7 @@ def private_auc(
 
     The arguments are those of `private_roc_curve`.
     """
-    scored = score_table(model, X, y, schema, classes, bounds, default)
+    scored = score_table(model, X, y, schema, classes, bounds, default, positive)
     place, cells = class_place(positive, scored.schema.classes), len(scored.cuts) + 1
     columns = [column.name for column in scored.schema.features]
     if len(columns) > 1:
@@ -232,13 +233,13 @@ def private_auc(
         counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
         return Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept)
     found, kept = ask(
-        partial(_misordered, positive=place, **dict(zip(("scorer", "grid"), code_scorer("score", cells), strict=True))),
+        lambda source, budget: misordered_area(source, budget, place, *code_scorer("score", cells)),
         scored.rows, scored.schema, epsilon, ledger, random_state,
     )  # fmt: skip
     return Auc(auc=found[0], auc_interval=found[1], **kept)
 
 
-def _misordered(
+def misordered_area(
     source: Source, budget: Budget, positive: int, scorer: Scorer, grid: Sequence[float]
 ) -> tuple[float, Interval]:
     """The AUC from the misordered rows and the rows of each class.
@@ -261,7 +262,7 @@ def area_of(wrong: float, wrong_scale: float, first: float, second: float, scale
     drawn -= drawn.mean()
     share = float(np.clip(wrong / smaller, 0, 1))
     noise = chance.laplace(0, wrong_scale, DRAWS)
-    low, high = share_interval(share, wrong, float(smaller), noise, drawn, LEVEL)
+    low, high = share_interval(share, wrong, float(smaller), noise, drawn, WIDER)
     return 1 - share, Interval(1 - high, 1 - low)
 
 
@@ -272,16 +273,17 @@ def curve_of_part(source: Source, budget: Budget, scorer: Scorer, positive: int 
     table of which the scorer was learned from another part.
     """
     odds = np.linspace(-STEEPEST, STEEPEST, CELLS)[1:-1]
-    counts = _turned(roc_counts(source, budget, log_odds(scorer), odds), positive)
+    sign = 1 if positive == 1 else -1
+    counts = _turned(roc_counts(source, budget, log_odds(scorer, sign), list(odds)), positive)
     places = tuple(float(place) for place in np.searchsorted(odds, counts.cuts) + 1)
     return replace(counts, cuts=places), 1 / (1 + np.exp(-odds))
 
 
-def log_odds(scorer: Any) -> Any:
-    """The second class's score less the first's, as a scorer of its own."""
+def log_odds(scorer: Any, sign: int = 1) -> Any:
+    """The second class's score less the first's, or the first's less the second's, as a scorer of its own."""
     if isinstance(scorer, Sum):
-        return Sum(tuple(log_odds(part) for part in scorer.parts))
+        return Sum(tuple(log_odds(part, sign) for part in scorer.parts))
     if isinstance(scorer, CellScores):
-        return CellScores(scorer.partition, (scorer.table[:, 1:] - scorer.table[:, :1]) / UNIT)
-    weights = {name: (table[:, 1:] - table[:, :1]) / UNIT for name, table in scorer.tables.items()}
-    return Linear(weights, (scorer.start[1:] - scorer.start[:1]) / UNIT)
+        return CellScores(scorer.partition, sign * (scorer.table[:, 1:] - scorer.table[:, :1]) / UNIT)
+    weights = {name: sign * (table[:, 1:] - table[:, :1]) / UNIT for name, table in scorer.tables.items()}
+    return Linear(weights, sign * (scorer.start[1:] - scorer.start[:1]) / UNIT)

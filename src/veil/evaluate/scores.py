@@ -13,10 +13,11 @@ from ..columns import Categorical, Numeric
 from ..encoding import as_column, columns_of, in_blocks, numbers, quiet, text_of
 from ..errors import BadInput
 from ..models import PrivateClassifier
-from ..models.rows import as_table, label_column, named
+from ..models.rows import as_table, label_column
 from ..plans.finish import probabilities
 from ..questions import UNIT
 from ..schema import Schema
+from .result import class_place
 
 CELLS = 1 << 14
 STEEPEST = 30  # log-odds up to which probabilities are told apart
@@ -66,14 +67,18 @@ def score_table(
     classes: Sequence[Any] | None,
     bounds: tuple[float, float] = (0, 1),
     default: float | None = None,
+    positive: Any = None,
 ) -> Scored:
     """The scores of a model, or scores themselves, with the labels; a score for each class if there are more than two.
+
+    With two classes a model's score is the probability of the positive one, the last if it is not named.
 
     A score beyond the bounds counts as the nearest of them, one that is no number as `default` (the lower bound).
     """
     public = evaluation_schema(model, schema, classes)
     cuts, many = score_cuts(bounds), len(public.classes) > 2
-    codes = _codes(model, X, public, cuts, bounds[0] if default is None else default)
+    place = class_place(positive, public.classes)
+    codes = _codes(model, X, public, cuts, bounds[0] if default is None else default, place)
     names = [f"score of {name}" for name in public.classes] if many else ["score"]
     if codes.shape[1] != len(names):
         raise BadInput(f"give {len(names)} scores for each row: one for each class, or one alone if there are two")
@@ -131,13 +136,12 @@ def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
     return {LABEL: labels, **found}
 
 
-def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float) -> Codes:
+def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float, positive: int) -> Codes:
     """The cell of every score, rows x scores."""
     if isinstance(model, PrivateClassifier):
-        _check_model(model, public)
-        return _model_codes(model, X, public, cuts)
+        return _model_codes(model, X, public, cuts, positive)
     if hasattr(model, "predict") or callable(model):
-        return _cells(_one_by_one(_scorer(model, public), X, _width(public)), cuts, default)
+        return _cells(_one_by_one(_scorer(model, public, positive), X, _width(public)), cuts, default)
     scores = model if not isinstance(model, np.ndarray) or model.ndim == 1 else list(model.T)
     parts = scores if isinstance(scores, list) and len(scores) and np.ndim(scores[0]) == 1 else [scores]
     columns = [in_blocks(as_column(part, "scores"), numbers, np.float64) for part in parts]
@@ -156,11 +160,6 @@ def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> Codes
         return np.searchsorted(cuts, known, side="right").astype(np.uint16)
 
 
-def _check_model(model: PrivateClassifier, public: Schema) -> None:
-    if {*map(text_of, model.classes_)} != {*public.classes}:
-        raise BadInput("the model has other classes than the schema: evaluate it on rows with the same label")
-
-
 def _in_order(model: Any, public: Schema) -> list[int]:
     """Where the classes of the schema are among those of a model."""
     known = [text_of(value) for value in model.classes_]
@@ -169,7 +168,7 @@ def _in_order(model: Any, public: Schema) -> list[int]:
     return [known.index(name) for name in public.classes]
 
 
-def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts) -> Codes:
+def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> Codes:
     """The cells of the probabilities of one of our own models, whose scores are whole numbers.
 
     With two classes log-odds are compared as whole numbers; with more, each row's probabilities are worked out by
@@ -177,27 +176,28 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts) -
     """
     scores = model._scores(X)[:, _in_order(model, public)]
     if scores.shape[1] == 2:
-        odds = np.floor(np.log(cuts / (1 - cuts)) * UNIT).astype(np.int64) if 0 < cuts[0] and cuts[-1] < 1 else None
-        if odds is None:
+        if not (0 < cuts[0] and cuts[-1] < 1):
             raise BadInput("the scores of this model are probabilities: leave out bounds")
-        return np.searchsorted(odds, scores[:, 1:] - scores[:, :1], side="right").astype(np.uint16)
+        odds = np.floor(np.log(cuts / (1 - cuts)) * UNIT).astype(np.int64)
+        lead = scores[:, [positive]] - scores[:, [1 - positive]]
+        return np.searchsorted(odds, lead, side="right").astype(np.uint16)
     shares = np.empty(scores.shape)
     for place in range(len(scores)):
         shares[place] = probabilities(scores[place : place + 1])[0]
     return _cells(shares, cuts, 0.0)
 
 
-def _scorer(model: Any, public: Schema) -> Callable[[Any], Any]:
-    """What gives a row its scores: of two classes that of the second, else one for each class."""
+def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
+    """What gives a row its scores: of two classes that of the positive one, else one for each class."""
     if not hasattr(model, "predict"):
         return model  # type: ignore[no-any-return]
     order = _in_order(model, public)
-    taken = order[1:] if len(order) == 2 else order
+    taken = [order[positive]] if len(order) == 2 else order
     if hasattr(model, "predict_proba"):
         return lambda row: np.asarray(model.predict_proba(row))[:, taken]
     if not hasattr(model, "decision_function") or len(order) > 2:
         raise BadInput("the model must have predict_proba or, with two classes, decision_function")
-    sign = 1 if order[1] else -1
+    sign = 1 if order[positive] else -1
     return lambda row: 1 / (1 + np.exp(-sign * np.asarray(model.decision_function(row), np.float64)))
 
 
@@ -236,7 +236,7 @@ def _slices(X: Any) -> tuple[Callable[[int], Any], int]:
 def _predictions(model: Any, X: Any, public: Schema) -> Any:
     """The predicted classes: of one of our own models all at once, of another model row by row."""
     if isinstance(model, PrivateClassifier):
-        _check_model(model, public)
+        _in_order(model, public)
         return model.predict(X)
     if not hasattr(model, "predict") and not callable(model):
         return as_column(model, "predictions")
@@ -252,6 +252,3 @@ def _predictions(model: Any, X: Any, public: Schema) -> Any:
             except Exception:  # noqa: S112 - whatever a row does to a model is no reason to tell about it
                 continue
     return found
-
-
-__all__ = ["LABEL", "PREDICTION", "RIGHT", "Scored", "evaluation_schema", "named", "prediction_table", "score_table"]
