@@ -44,7 +44,7 @@ def smooth_sensitivity(values: Numbers, low: float, high: float, beta: float) ->
     held = (first > 0) | (second <= rows)  # both ends made up: there is a row left to stand between them, or none
     steps = steps + np.where(held, 0, 1)
     jumps = (x[second] - x[first]) * np.exp(-beta * steps)
-    alone = np.abs(x[1:-1] - (low + high) / 2).max(initial=0) * np.exp(-beta * (rows - 1))
+    alone = np.abs(x[1:-1] - (low + high) / 2).max(initial=0) * np.exp(-beta * max(rows - 1, 0))
     return float(max(jumps.max(), alone, (high - low) / 2 * np.exp(-beta * rows)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from .mechanisms import permute_and_flip
 from .noise import Integers, Noise
 
-PARTS_OF_A_ROW = 1 << 10  # misordered rows are whole numbers of 1 / PARTS_OF_A_ROW
+PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_ROW
 
 
 def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> list[int]:

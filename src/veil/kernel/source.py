@@ -293,7 +293,7 @@ class Source:
         positive = whole(positive, "the positive class", 0, len(self.schema.classes) - 1)
         epsilon = self._per_row(budget)
         if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
-            raise BadInput("epsilon is too small: noise of more than four million rows would be the only answer")
+            raise BadInput("epsilon is too small: noise of more than sixteen million rows would be the only answer")
         receipt = self._charge("misordered", f"rows of class {positive} by {partition.describe()}", budget)
         with quiet():
             counts = self._table.tabulate(partition)[: len(cuts) + 1]
