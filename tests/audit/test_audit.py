@@ -29,6 +29,8 @@ BROKEN = {
     "undivided logistic",
     "undivided svm",
     "float scores",
+    "exact curve",
+    "uncharged thresholds",
 }
 
 

@@ -114,7 +114,8 @@ def test_scores_beyond_their_bounds_and_without_a_number_have_a_declared_place()
     odd, even = (private_roc_curve(s, y=truth, epsilon=1, random_state=3, **BOTH) for s in (scores, tidy))
     assert (odd.tpr == even.tpr).all() and (odd.thresholds == even.thresholds).all()
     put = private_roc_curve(scores, y=truth, epsilon=HUGE, default=1.0, random_state=3, **BOTH)
-    assert put.auc < 1 == private_roc_curve(scores, y=truth, epsilon=HUGE, random_state=3, **BOTH).auc
+    tied = private_roc_curve(scores, y=truth, epsilon=HUGE, random_state=3, **BOTH)
+    assert put.auc < 0.9 and tied.auc == pytest.approx(1)
 
 
 def test_scores_of_any_bounds_keep_their_order():
@@ -248,7 +249,7 @@ def test_a_model_that_fails_on_a_row_gives_it_the_default_score():
 
     X, y = np.array([[-1.0], [0.2], [0.9], [-2.0]] * 50), [False, False, True, False] * 50
     curve = private_roc_curve(score, X, y, epsilon=HUGE, random_state=1, **BOTH)
-    assert curve.auc == 1
+    assert curve.auc == pytest.approx(1)
 
 
 def test_training_and_evaluation_together_cost_the_dearer_part(fair):

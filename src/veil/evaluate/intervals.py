@@ -10,6 +10,7 @@ from ..plans.roc import ScoreCounts
 
 Numbers = npt.NDArray[np.float64]
 DRAWS, SEED = 2000, 9
+ROUNDING = 1e-12
 NEAR = np.geomspace(1e-8, 1, 60)
 STEPS = np.concatenate([-NEAR[::-1], [0], NEAR])
 
@@ -85,7 +86,7 @@ def area_interval(found: Pairs, tied: float, level: float) -> Interval:
     all_noise = p.sum() * less + q.sum() * more + more * less
     released, total = ordered(*found.released), found.released[0].sum() * found.released[1].sum()
     low, high = share_interval(area(found), float(released), float(total), pairs_noise, all_noise, level)
-    margin = within(p, q, tied)
+    margin = within(p, q, tied) + ROUNDING
     return Interval(max(low - margin, 0.0), min(high + margin, 1.0))
 
 
