@@ -18,6 +18,7 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import polars as pl
+from evaluation import evaluation
 from measure import Result, compare, in_its_own_process, resident, seconds, start_over
 from publishing import publishing
 from rich.console import Console
@@ -180,7 +181,7 @@ def measure_memory() -> None:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *peers(), *publishing()]
+    results += [fit(), *peers(), *publishing(), *evaluation()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(
