@@ -35,7 +35,7 @@ audit: .venv/dev        ## search deeply for privacy violations, in ours and in 
 	$(BIN)/veil audit --deep
 
 coverage: .venv/dev     ## count how often intervals of private AUCs hold the exact ones; half an hour, needs VEIL_DATA
-	$(BIN)/python docs/coverage.py
+	$(BIN)/python docs/auc_coverage.py
 
 docs: .venv/dev         ## rebuild the generated pages and check every example
 	$(BIN)/python docs/build.py

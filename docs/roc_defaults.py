@@ -1,6 +1,6 @@
 """Which thresholds and counts make the best private ROC curve? Writes docs/results/roc-defaults.parquet.
 
-Run by `python docs/roc_defaults.py`. Made-up rows, seeded noise: the median area between the exact and the private curve.
+Run by `python docs/roc_defaults.py`. Made-up rows and seeded noise: median areas between exact and private curves.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-from coverage import two_bells
+from auc_coverage import two_bells
 
 from veil import Budget, Ledger, open_source
 from veil.compare.priroc import area_between, exact_curve

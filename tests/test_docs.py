@@ -135,7 +135,7 @@ def test_the_guide_shows_the_results_that_are_kept():
 
 
 def test_the_guide_to_evaluation_shows_how_often_intervals_held_and_they_held_about_as_often_as_they_say():
-    assert script("coverage").page() in text_of(DOCS / "guide" / "evaluation.md")
+    assert script("auc_coverage").page() in text_of(DOCS / "guide" / "evaluation.md")
     kept = pyarrow.parquet.read_table(DOCS / "results" / "auc-coverage.parquet").to_pylist()
     assert len(kept) == 18 and all(row["runs"] == 1000 for row in kept)
 
