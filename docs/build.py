@@ -17,7 +17,10 @@ NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
     "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon", "guide/evaluation": "Evaluation"},
     "Methods": {"algorithms": "Algorithms", "errata": "Errata"},
-    "Results": {"comparison": "Comparison", "reproduction": "Reproduction", "reproduction-roc": "ROC curves"},
+    "Results": {
+        **{"comparison": "Comparison", "reproduction": "Reproduction"},
+        **{"trees": "Trees", "reproduction-roc": "ROC curves"},
+    },
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},
 }
@@ -131,9 +134,11 @@ if __name__ == "__main__":
     import comparison
     import reproduction
     import reproduction_roc
+    import trees
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
     comparison.write()
     reproduction.write()
     reproduction_roc.write()
+    trees.write()
     print(f"Wrote the generated pages, and {render(ROOT / 'site')} pages in site/.")

@@ -414,6 +414,17 @@ def test_the_ten_rows_have_these_codes(rows: pd.DataFrame, schema: Schema) -> No
     assert encoded["party"].tolist() == [0, 1, 2, 0, 0, 1, 1, 2, 0, 1]
 
 
+@pytest.mark.parametrize("as_frame", [lambda rows: rows, pl.from_pandas, pa.Table.from_pandas, lambda rows: {**rows}])
+def test_many_rows_are_encoded_at_once_with_the_same_codes(
+    rows: pd.DataFrame, schema: Schema, as_frame: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = as_frame(pd.concat([rows] * 3, ignore_index=True))
+    apart = schema.encode(frame)
+    monkeypatch.setattr("veil.schema.MANY", 1)
+    together = schema.encode(frame)
+    assert [*together] == [*apart] and all(np.array_equal(together[name], apart[name]) for name in apart)
+
+
 def test_no_rows_have_no_codes(rows: pd.DataFrame, schema: Schema) -> None:
     assert all(len(found) == 0 for found in schema.encode(rows.head(0)).values())
 

@@ -59,10 +59,12 @@ __all__ = [
     "VeilError",
     "WHOLE",
     "axis",
+    "coefficients",
     "grid",
     "load_model",
     "load_synopsis",
     "open_source",
+    "plot_tree",
     "private_accuracy",
     "private_auc",
     "private_calibration_curve",
@@ -79,7 +81,9 @@ MODELS = (
     "PrivateClassifier",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "coefficients",
     "load_model",
+    "plot_tree",
 )
 EVALUATIONS = (
     "PrivateRocDisplay",

@@ -23,6 +23,7 @@ from .encoding import quiet
 from .errors import BadInput
 from .kernel.budget import Budget
 from .kernel.checks import check_partition
+from .kernel.coins import Drawn, PathScores
 from .kernel.ledger import PATH, VERSION, Receipt
 from .kernel.release import Release, SparseCounts
 from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
@@ -30,7 +31,8 @@ from .schema import Schema
 
 FORMAT = 1
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Axis, Binned, CellScores, Grid, Linear, Predicted, SparseCounts, Sum, Tree)
+    kind.__name__: kind
+    for kind in (Axis, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
 }
 RELEASED = ("value", "scale", "question", "classes")
 COUNTS = ("count", "count_sparse")

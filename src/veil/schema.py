@@ -2,7 +2,9 @@
 
 import os
 import tomllib
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from .columns import AnyColumn, Categorical, Declared, Numeric, Text
 from .display import column_rows, html_table, readable, schema_toml
 from .encoding import Codes, columns_of
 from .errors import BadInput
+
+MANY = 1 << 14  # rows from which on columns are encoded at once
 
 
 class Schema(Declared):
@@ -99,7 +103,7 @@ class Schema(Declared):
         for first, name in pairwise(columns):
             if len(columns[first]) != len(columns[name]):
                 raise BadInput(f"columns {first!r} and {name!r} have different lengths")
-        return {column.name: column.encode(columns[column.name]) for column in wanted}
+        return _each(wanted, columns)
 
     def __repr__(self) -> str:
         rows = column_rows(self)
@@ -110,3 +114,24 @@ class Schema(Declared):
 
     def _repr_html_(self) -> str:
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
+
+
+def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes]:
+    """The codes of these columns, several at a time: Arrow and NumPy let go of the interpreter while they work."""
+    many = bool(columns) and len(next(iter(columns.values()))) >= MANY
+    left, codes, helpers = deque(wanted), dict[str, Codes](), (os.cpu_count() or 1) - 1 if many else 0
+
+    def work() -> None:
+        while left:
+            try:
+                column = left.popleft()
+            except IndexError:  # another was quicker
+                return
+            codes[column.name] = column.encode(columns[column.name])
+
+    with ThreadPoolExecutor(max(helpers, 1)) as pool:
+        others = [pool.submit(work) for _ in range(helpers)]
+        work()
+        for other in others:
+            other.result()
+    return {name: codes[name] for name in columns}

@@ -48,6 +48,9 @@ class Scripted(Noise):
         self.asked.append((epsilon, size))
         return self._take("laplace", size)
 
+    def discrete_laplace_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> Any:
+        return [self.discrete_laplace(epsilon, size) for epsilon, size in zip(epsilons, sizes, strict=True)]
+
     def keys(self, rows: int, size: int) -> Any:
         order = np.array(self.lists.get("order", range(size)))
         return np.tile(np.argsort(order).astype(np.uint64), (rows, 1))

@@ -86,6 +86,27 @@ def test_discrete_laplace_draws_have_their_law(epsilon: Fraction) -> None:
     assert laplace_fit(SeededNoise(2).discrete_laplace(epsilon, 500_000), epsilon) > LEAST
 
 
+def test_draws_for_several_epsilons_are_those_for_each_of_them() -> None:
+    sizes = [100_000, 1, 0, 70_000, 50_000]  # more than a block in all
+    together, noise = SeededNoise(20).discrete_laplace_each(EPSILONS, sizes), SeededNoise(20)
+    apart = [noise.discrete_laplace(epsilon, size) for epsilon, size in zip(EPSILONS, sizes, strict=True)]
+    assert all(np.array_equal(one, other) for one, other in zip(together, apart, strict=True))
+
+
+class LastWordIsUnclear(SeededNoise):
+    """The last word is zero, of which a double knows too little: the draw is refined, by the last epsilon."""
+
+    def words(self, size):  # type: ignore[no-untyped-def]
+        words = super().words(size)
+        words[-1] = 0 if size > 1 else words[-1]
+        return words
+
+
+def test_an_unclear_draw_is_refined_with_its_own_epsilon() -> None:
+    draws = LastWordIsUnclear(21).geometric_each([Fraction(1), Fraction(1, 1000)], [3, 5])
+    assert draws[-1] > 64 * np.log(2) * 1000 * 0.9 and draws[:3].max() < 50
+
+
 @pytest.mark.parametrize("factor", [Fraction(99, 100), Fraction(101, 100)])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(37, 100), Fraction(1)], ids=str)
 def test_a_scale_wrong_by_one_percent_is_rejected(epsilon: Fraction, factor: Fraction) -> None:

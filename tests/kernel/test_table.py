@@ -75,6 +75,21 @@ def test_the_size_of_the_blocks_changes_nothing(partition, block, monkeypatch):
     assert (table_of(rows).tabulate(partition) == whole).all()
 
 
+@pytest.mark.parametrize("by_class", [True, False])
+@given(rows=st.lists(row, max_size=12), asked=st.lists(st.sampled_from([*PARTITIONS.values()]), max_size=8))
+def test_partitions_counted_together_are_counted_as_one_by_one(by_class, rows, asked):
+    together, table = table_of(rows).tabulate_all(asked, by_class), table_of(rows)
+    assert len(together) == len(asked)
+    assert all(np.array_equal(found, table.tabulate(one, by_class)) for found, one in zip(together, asked, strict=True))
+
+
+def test_small_grids_of_different_columns_are_counted_as_one():
+    a, x, both = (grid(SCHEMA, *names) for names in ("a", "x", "ax"))
+    asked = [WHOLE, a, x, x, a, both, PARTITIONS["tree"], a]
+    assert tables._bundles(asked, 3) == [[WHOLE, a, x], [x, a], [both], [PARTITIONS["tree"]], [a]]
+    assert tables._bundles([a, x], tables.TOGETHER) == [[a], [x]]
+
+
 @given(rows=st.lists(row, max_size=20))
 def test_occupied_cells_are_the_nonzero_counts_in_order(rows):
     question = grid(SCHEMA, "a", "x")

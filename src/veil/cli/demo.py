@@ -48,8 +48,11 @@ def demo(
         odds |= {name: find(method).run(parts, 1.0, 0)[0] for method, name in OTHERS.items()}
         found = {name: measures(parts.truth, rows) for name, rows in odds.items()}
         quality = [(name, measured["accuracy"], measured["auc"]) for name, measured in found.items()]
+        public = parts.test, [data.schema.classes[code] for code in parts.truth]
         step()
-        draft.write_text(report(model, left=ledger.left, limit=ledger.limit, quality=quality), encoding="utf-8")
+        draft.write_text(
+            report(model, left=ledger.left, limit=ledger.limit, quality=quality, check=public), encoding="utf-8"
+        )
         step()
         truth = np.array(data.schema.classes)[parts.truth]
         curve = private_roc_curve(model, parts.test, truth, epsilon=epsilon, random_state=seed)

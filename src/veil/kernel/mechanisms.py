@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, exp, log
 from typing import Any, NoReturn
@@ -20,6 +20,12 @@ def discrete_laplace(exact: Integers, epsilon: Fraction, noise: Noise) -> Intege
     If one row moves the counts by one in all, every output's probability moves by a factor of at most exp(epsilon).
     """
     return exact + noise.discrete_laplace(epsilon, exact.size).reshape(exact.shape)
+
+
+def discrete_laplace_each(exact: Sequence[Integers], epsilons: Sequence[Fraction], noise: Noise) -> list[Integers]:
+    """Tables of counts with discrete Laplace noise, each with an epsilon of its own."""
+    drawn = noise.discrete_laplace_each(epsilons, [counts.size for counts in exact])
+    return [counts + part.reshape(counts.shape) for counts, part in zip(exact, drawn, strict=True)]
 
 
 def permute_and_flip(scores: Integers, rate: Fraction, noise: Noise) -> int:

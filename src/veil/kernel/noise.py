@@ -9,6 +9,7 @@ import math
 import os
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, NoReturn
@@ -73,13 +74,27 @@ class Noise(ABC):
         For U in [K, K+1) / 2^64 the float candidate X misses -log(U)/epsilon by at most
         scale (2^-53 + 1/K) + X (d + 2^-52), d the relative error of the log; the margin covers any log right to 2^-41.
         """
-        scale = float(1 / epsilon)
-        return self._floor(partial(_exponential, scale=scale), lambda k, bits: exp_bounds(k * epsilon, bits), size)
+        return self.geometric_each([epsilon], [size])
+
+    def geometric_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> Integers:
+        """So many geometric draws for each epsilon, one set after the other."""
+        ends, scales = np.cumsum(sizes), np.array([float(1 / epsilon) for epsilon in epsilons])
+        scale_of: Any = np.broadcast_to(scales, sizes) if len(sizes) == 1 else np.repeat(scales, sizes)
+
+        def power(place: int, k: int, bits: int) -> tuple[int, int]:
+            return exp_bounds(k * epsilons[int(np.searchsorted(ends, place, side="right"))], bits)
+
+        return self._floor(lambda words, rows: _exponential(words, scale_of[rows]), power, int(ends[-1]))
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
         draws = self.geometric(epsilon, 2 * size)
         return draws[:size] - draws[size:]
+
+    def discrete_laplace_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> list[Integers]:
+        """So many such draws for each epsilon, in one go."""
+        draws = np.split(self.geometric_each(epsilons, [2 * size for size in sizes]), 2 * np.cumsum(sizes)[:-1])
+        return [draw[:size] - draw[size:] for draw, size in zip(draws, sizes, strict=True)]
 
     def gaps(self, epsilon: Fraction, threshold: int, size: int, limit: int | None = None) -> npt.NDArray[Any]:
         """Independent numbers of empty cells that stay out before one whose noise passes the threshold >= -1.
@@ -93,7 +108,8 @@ class Noise(ABC):
         p = math.exp(-float(epsilon * (threshold + 1))) / (1 + math.exp(-float(epsilon)))
         power = partial(gap_bounds, epsilon, threshold)
         if 2.0**-38 <= p <= 0.5:
-            gaps = self._floor(partial(_exponential, scale=-1 / math.log1p(-p), unit=1 / p), power, size)
+            scales = {"scale": -1 / math.log1p(-p), "unit": 1 / p}
+            gaps = self._floor(lambda words, _: _exponential(words, **scales), lambda _, *k: power(*k), size)
             return gaps if limit is None else np.minimum(gaps, min(limit, 2**63 - 1))
         draws = (self._uniform(word) for word in self.words(size))
         exact = [count_below(u, power, gap_guess(u, epsilon, threshold, limit), limit) for u in draws]
@@ -105,11 +121,11 @@ class Noise(ABC):
         for start in range(0, size, BLOCK):
             words = self.words(min(BLOCK, size - start))
             with np.errstate(all="ignore"):
-                x, margin = candidate(words)
+                x, margin = candidate(words, slice(start, start + BLOCK))
                 low, high = np.floor(np.maximum(x - margin, 0)), np.floor(x + margin)
                 block = low.astype(np.int64)
             for i in np.flatnonzero(~(low == high) | (words == 0)):
-                block[i] = count_below(self._uniform(words[i]), power, int(block[i]))
+                block[i] = count_below(self._uniform(words[i]), partial(power, start + i), int(block[i]))
             values[start : start + words.size] = block
         return values
 
@@ -133,7 +149,7 @@ class Noise(ABC):
         return f"<{self.name} noise, {'private' if self.private else 'NOT private'}>"
 
 
-def _exponential(words: npt.NDArray[np.uint64], scale: float, unit: float | None = None) -> tuple[Any, Any]:
+def _exponential(words: npt.NDArray[np.uint64], scale: Any, unit: float | None = None) -> tuple[Any, Any]:
     """-log(U) scale for U = words / 2^64, and how far off it may be."""
     x = -np.log(words * 2.0**-64) * scale
     unit = scale if unit is None else unit
@@ -189,6 +205,9 @@ class OpenDPNoise(SystemNoise):
             scale = float(np.nextafter(scale, np.inf))
             mechanism = space >> self._dp.m.then_laplace(scale=scale)
         return np.array(mechanism([0] * size), np.int64)
+
+    def discrete_laplace_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> list[Integers]:
+        return [self.discrete_laplace(*pair) for pair in zip(epsilons, sizes, strict=True)]
 
 
 def make_noise(seed: "None | int | np.random.Generator | Noise" = None) -> Noise:

@@ -25,11 +25,13 @@ from .checks import (
     together,
     whole,
 )
+from .coins import Drawn
 from .ledger import Account, Ledger, Receipt
 from .losses import Loss
 from .mechanisms import (
     Sieve,
     discrete_laplace,
+    discrete_laplace_each,
     permute_and_flip,
     permute_and_flip_each,
     sieve_rates,
@@ -121,26 +123,23 @@ class Source:
         receipt = self._charge("count", "; ".join(p.describe() for p in partitions), budget)
         classes = self.schema.classes if by_class else ("",)
         with quiet():
-            return tuple(
-                self._wrap(
-                    frozen(discrete_laplace(self._table.tabulate(partition, by_class), epsilon, self._noise)),
-                    float(1 / epsilon), receipt, partition, classes,
-                )
-                for partition, epsilon in zip(partitions, epsilons, strict=True)
-            )  # fmt: skip
+            exact = self._table.tabulate_all(partitions, by_class)
+            noisy = discrete_laplace_each(exact, epsilons, self._noise)
+        answers = zip(noisy, epsilons, partitions, strict=True)
+        return tuple(self._wrap(frozen(n), float(1 / e), receipt, asked, classes) for n, e, asked in answers)
 
     def count_sparse(
-        self, grid: Grid, budget: Budget, *, threshold: int | None = None, spurious: float = 1.0
+        self, grid: Grid | Drawn, budget: Budget, *, threshold: int | None = None, spurious: float = 1.0
     ) -> Release[SparseCounts]:
-        """The noisy counts above a threshold, over a grid with any number of cells.
+        """The noisy counts above a threshold, over a grid, or the leaves of a drawn tree, with any number of cells.
 
         The same release as `count` with every count up to the threshold blanked, drawn without visiting the empty
         cells. The default threshold lets through `spurious` empty cells on average.
         """
         check_partition(grid, self.schema, dense=False)
         epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
-        if type(grid) is not Grid or not 0 < spurious <= SPARSE_LIMIT:
-            raise BadInput(f"a sparse count needs a Grid, and spurious between 0 and {SPARSE_LIMIT}")
+        if type(grid) not in (Grid, Drawn) or not 0 < spurious <= SPARSE_LIMIT:
+            raise BadInput(f"a sparse count needs a Grid or a Drawn, and spurious between 0 and {SPARSE_LIMIT}")
         level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
         level = whole(level, "the threshold", 0, 2**60)
         if survivors(cells, epsilon, level) > SPARSE_LIMIT:

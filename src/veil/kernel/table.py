@@ -1,6 +1,7 @@
 """Table: encoded rows, and exact counts of them. It never leaves the kernel."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,12 +11,14 @@ from ..encoding import category_codes, columns_of, in_blocks
 from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
+from .coins import Drawn
 from .minimise import Blocks
 from .noise import Integers, Noise
 from .tally import Tally
 
 LABEL = ""  # the class among the columns; no declared column has this name
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
+TOGETHER = 1 << 11  # cells of grids that are counted as one: their counters stay in the fastest cache
 
 
 class Table:
@@ -56,6 +59,16 @@ class Table:
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=size)
         return counts.reshape(-1, self.classes if by_class else 1)
 
+    def tabulate_all(self, partitions: Sequence[Partition], by_class: bool = True) -> list[Integers]:
+        """Exact counts of each. Small grids of different columns are counted as one grid, and added up apart."""
+        counts, classes = list[Integers](), self.classes if by_class else 1
+        for bundle in _bundles(partitions, classes):
+            whole = bundle[0] if len(bundle) == 1 else Grid(sum((grid.axes for grid in bundle), ()))
+            table, places = self.tabulate(whole, by_class), range(len(bundle))
+            table = table.reshape(*(part.size for part in bundle), classes)
+            counts += [table.sum(axis=tuple(other for other in places if other != place)) for place in places]
+        return counts
+
     def tabulate_each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
         """The place of every grid and its exact counts, in an order of their own; of a huge one, of occupied cells."""
         return self._tally().each(grids)
@@ -80,8 +93,11 @@ class Table:
         truth = labels == numbers if label is None else np.where(labels == label, 1, -1)[None]
         return Blocks(codes, [grid.size for grid in grids], truth.astype(np.float64))
 
-    def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
+    def occupied(self, grid: Grid | Drawn) -> tuple[npt.NDArray[Any], Integers]:
         """The cells that hold rows, once each, sorted (cell * classes + class), and their counts; of any grid."""
+        if isinstance(grid, Drawn):
+            leaves = [cells * self.classes + labels for cells, labels in self._blocks(grid)]
+            return np.unique(np.concatenate(leaves), return_counts=True)
         numbers: npt.NDArray[Any] = np.zeros(len(self), np.int64)
         codes = np.zeros(1, object if grid.size * self.classes >= 2**62 else np.int64)
         for piece in _pieces(self._with_class(grid)):
@@ -116,6 +132,24 @@ class Table:
 
     def __repr__(self) -> str:
         return "<private rows>"
+
+
+def _bundles(partitions: Sequence[Partition], classes: int) -> list[list[Any]]:
+    """Runs of partitions that may be counted as one grid."""
+    bundles: list[list[Any]] = []
+    for partition in partitions:
+        if not (bundles and _fit_together([*bundles[-1], partition], classes)):
+            bundles.append([])
+        bundles[-1].append(partition)
+    return bundles
+
+
+def _fit_together(parts: Sequence[Any], classes: int) -> bool:
+    """Whether these are grids of different columns with few cells in all."""
+    if any(type(part) is not Grid for part in parts):
+        return False
+    columns = [name for part in parts for name in part.columns]
+    return len(set(columns)) == len(columns) and prod(part.size for part in parts) * classes <= TOGETHER
 
 
 def _pieces(grid: Grid) -> list[Grid]:
