@@ -46,7 +46,7 @@ def report(
     parts = [
         sections.banner(model),
         *special.parts(model, left, limit),
-        "" if isinstance(model, Synopsis) else calibration(model, check),
+        calibration(model, check) if special is model_report else "",
         sections.quality(quality),
         sections.promise(model),
         _footer(model, check is not None),
