@@ -19,6 +19,7 @@ import opendp.prelude as dp
 import pandas as pd
 import polars as pl
 from classifiers import classifiers
+from evaluation import evaluation
 from measure import Result, compare, in_its_own_process, resident, seconds, start_over
 from publishing import publishing
 from rich.console import Console
@@ -163,7 +164,7 @@ def measure_memory() -> None:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *classifiers(), *publishing()]
+    results += [fit(), *classifiers(), *publishing(), *evaluation()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(

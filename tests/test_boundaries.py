@@ -10,7 +10,8 @@ import veil
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
 PUBLIC_ROOMS = "errors display encoding columns schema questions"
-ORDER = f"{PUBLIC_ROOMS} kernel plans files artefacts synopsis owner datasets models report compare audit cli".split()
+PRIVATE_ROOMS = "kernel plans files artefacts synopsis owner datasets models evaluate report compare audit cli"
+ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
 PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "columns", "schema", "questions")]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
@@ -66,10 +67,10 @@ def test_the_trusted_part_does_not_grow_unnoticed():
     """Arguments included. What touches rows or noise is about half of it; the ledger and its file are a quarter."""
     proof = [
         SOURCE / "kernel" / f"{name}.py"
-        for name in "noise exact mechanisms scores losses minimise shaped checks coins table tally source".split()
+        for name in "noise exact mechanisms order scores losses minimise shaped checks coins table tally source".split()
     ]
-    assert len(written(proof)) < 1744
-    assert len(written(TRUSTED)) < 3032
+    assert len(written(proof)) < 1808
+    assert len(written(TRUSTED)) < 3096
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():

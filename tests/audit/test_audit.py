@@ -34,6 +34,8 @@ BROKEN = {
     "undivided tree",
     "undivided forest",
     "float scores",
+    "exact curve",
+    "uncharged thresholds",
 }
 
 

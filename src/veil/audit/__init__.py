@@ -10,6 +10,7 @@ from textwrap import shorten
 import numpy as np
 
 from ..kernel.noise import Noise, SeededNoise, SystemNoise
+from .evaluation import evaluations
 from .harness import Case, Finding, examine
 from .models import models
 from .ours import ours
@@ -25,8 +26,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, each broken twin with its counterpart, then whole models."""
-    return (*ours(), *pairs(), *models())
+    """Every case: our verbs, each broken twin with its counterpart, then whole models and evaluations."""
+    return (*ours(), *pairs(), *models(), *evaluations())
 
 
 def look(number: int, deep: bool = False) -> Finding:

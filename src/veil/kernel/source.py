@@ -41,6 +41,7 @@ from .mechanisms import (
 )
 from .minimise import Objective, amounts, minimiser
 from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
+from .order import PARTS_OF_A_ROW, even_cuts, misordered_rows
 from .release import Release, SparseCounts, frozen
 from .scores import Cellwise, Discernibility, Score
 from .table import Table, read_table
@@ -48,6 +49,7 @@ from .table import Table, read_table
 Question = TypeVar("Question", bound=Partition)
 SPARSE_LIMIT = 5_000_000  # spurious cells expected in one sparse answer
 MOST_PARTS = 1_000_000
+MOST_HALVINGS = 16
 
 
 def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) -> "Source":
@@ -261,6 +263,42 @@ class Source:
             scores = np.array([-abs(b * int(n) - a * rows) for n in below], np.int64)
             winner = permute_and_flip(scores, epsilon / (2 * max(a, b - a)), self._noise)
         return self._wrap(float(cuts[winner]), None, receipt)
+
+    def quantiles(
+        self, of: str | Scorer, depth: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+    ) -> Release[tuple[float, ...]]:
+        """Up to 2^depth - 1 cut points of a public grid, in order, that divide the rows into parts of about one size.
+
+        Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
+        """
+        partition, cuts = self._ordered(of, grid, label)
+        depth = whole(depth, "depth", 1, MOST_HALVINGS)
+        epsilon = self._per_row(budget)
+        receipt = self._charge("quantiles", f"{2**depth} parts of {partition.describe()}", budget)
+        with quiet():
+            counts = self._table.tabulate(partition, by_class=False).ravel()[: len(cuts) + 1]
+            places = even_cuts(counts, depth, epsilon, self._noise)
+        return self._wrap(tuple(float(cuts[place - 1]) for place in places), None, receipt)
+
+    def misordered(
+        self, of: str | Scorer, positive: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+    ) -> Release[float]:
+        """How far rows of a class fail to lie above those of the others: min(n1, n0) (1 - AUC), in rows, with noise.
+
+        One row moves this by one at most, unlike the AUC itself (see `misordered_rows`), so discrete Laplace noise of
+        scale 1/epsilon suffices. What is ordered is as for `quantile`; values between two cut points are tied.
+        """
+        partition, cuts = self._ordered(of, grid, label)
+        positive = whole(positive, "the positive class", 0, len(self.schema.classes) - 1)
+        epsilon = self._per_row(budget)
+        if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
+            raise BadInput("epsilon is too small: noise of more than sixteen million rows would be the only answer")
+        receipt = self._charge("misordered", f"rows of class {positive} by {partition.describe()}", budget)
+        with quiet():
+            counts = self._table.tabulate(partition)[: len(cuts) + 1]
+            rows = misordered_rows(counts[:, positive], counts.sum(axis=1) - counts[:, positive])
+            noisy = rows + int(self._noise.discrete_laplace(epsilon / PARTS_OF_A_ROW, 1)[0])
+        return self._wrap(noisy / PARTS_OF_A_ROW, float(1 / epsilon), receipt)
 
     def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Partition, Sequence[float]]:
         """A partition into intervals, lowest first, and the cuts between them."""
