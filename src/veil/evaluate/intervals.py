@@ -78,18 +78,16 @@ def area_interval(found: Pairs, tied: float, level: float) -> Interval:
     """Where the exact AUC of these rows may lie.
 
     Pairs in order and pairs in all are products of unbiased counts with independent noise, so their own noise has
-    mean zero whatever the true counts are. What lies within a part knows nothing of the noise: it is added to both
-    sides as errors that go their own ways, by squares.
+    mean zero whatever the true counts are. What lies within a part is added on both sides.
     """
     (p, q), (z, w) = found.possible, found.noise
     pairs_noise = ordered(p, w) + ordered(z, np.broadcast_to(q, z.shape)) + ordered(z, w)
     more, less = z.sum(axis=1), w.sum(axis=1)
     all_noise = p.sum() * less + q.sum() * more + more * less
     released, total = ordered(*found.released), found.released[0].sum() * found.released[1].sum()
-    middle = area(found)
-    low, high = share_interval(middle, float(released), float(total), pairs_noise, all_noise, level)
-    down, up = (np.hypot(side, within(p, q, tied)) + ROUNDING for side in (middle - low, high - middle))
-    return Interval(float(max(middle - down, 0.0)), float(min(middle + up, 1.0)))
+    low, high = share_interval(area(found), float(released), float(total), pairs_noise, all_noise, level)
+    margin = within(p, q, tied) + ROUNDING
+    return Interval(max(low - margin, 0.0), min(high + margin, 1.0))
 
 
 def within(positives: Numbers, negatives: Numbers, tied: float) -> float:
