@@ -9,9 +9,9 @@ import veil
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-PUBLIC_ROOMS = "errors display encoding columns schema questions"
+PUBLIC_ROOMS = "errors display encoding bags columns schema questions"
 ORDER = f"{PUBLIC_ROOMS} kernel plans files artefacts synopsis owner datasets models report compare audit cli".split()
-PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "columns", "schema", "questions")]
+PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "bags", "columns", "schema", "questions")]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
 
@@ -66,10 +66,10 @@ def test_the_trusted_part_does_not_grow_unnoticed():
     """Arguments included. What touches rows or noise is about half of it; the ledger and its file are a quarter."""
     proof = [
         SOURCE / "kernel" / f"{name}.py"
-        for name in "noise exact mechanisms scores losses minimise checks table tally source".split()
+        for name in "noise exact mechanisms scores losses minimise checks table tally asking selecting source".split()
     ]
-    assert len(written(proof)) < 1495
-    assert len(written(TRUSTED)) < 2783
+    assert len(written(proof)) < 1735
+    assert len(written(TRUSTED)) < 3193
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():

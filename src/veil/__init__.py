@@ -9,14 +9,15 @@ from .kernel.budget import Budget
 from .kernel.ledger import Ledger, Receipt
 from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
-from .kernel.scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
+from .kernel.scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from .kernel.source import Source, open_source
-from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, grid
+from .questions import WHOLE, Axis, Bag, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Schema
 
 __all__ = [
     "Axis",
     "BadInput",
+    "Bag",
     "Binned",
     "Budget",
     "BudgetRefused",
@@ -24,11 +25,13 @@ __all__ = [
     "CellScores",
     "Correct",
     "DecisionTreeClassifier",
+    "Difference",
     "Discernibility",
     "Entropy",
     "ExpectedCorrect",
     "Gini",
     "Grid",
+    "KDiscernibilitySelect",
     "Ledger",
     "LedgerProblem",
     "Linear",
@@ -41,14 +44,20 @@ __all__ = [
     "Predicted",
     "PrivPfCClassifier",
     "PrivateClassifier",
+    "PrivateClusterSelect",
+    "PrivatePipeline",
+    "PrivateSelectKBest",
+    "PrivateSelectThreshold",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "Purity",
     "Receipt",
     "Release",
     "Rows",
     "Schema",
     "SeededNoise",
     "Source",
+    "SparseNaiveBayesClassifier",
     "SparseCounts",
     "Sum",
     "Synopsis",
@@ -58,6 +67,7 @@ __all__ = [
     "VeilError",
     "WHOLE",
     "axis",
+    "bag",
     "grid",
     "load_model",
     "load_synopsis",
@@ -71,8 +81,14 @@ MODELS = (
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",
+    "KDiscernibilitySelect",
+    "PrivateClusterSelect",
+    "PrivatePipeline",
+    "PrivateSelectKBest",
+    "PrivateSelectThreshold",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "SparseNaiveBayesClassifier",
     "load_model",
 )
 LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}

@@ -14,6 +14,7 @@ from .harness import Case, Finding, examine
 from .models import models
 from .ours import ours
 from .pairs import pairs
+from .words import words
 
 __all__ = ["Case", "Finding", "audit", "cases", "examine", "look", "table"]
 
@@ -25,8 +26,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, each broken twin with its counterpart, then whole models."""
-    return (*ours(), *pairs(), *models())
+    """Every case: our verbs, each broken twin with its counterpart, whole models, then all that is about words."""
+    return (*ours(), *pairs(), *models(), *words())
 
 
 def look(number: int, deep: bool = False) -> Finding:
