@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from .bags import Bag
 from .columns import Categorical, Numeric, Text
 from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
 from .kernel.budget import Budget
@@ -11,7 +12,7 @@ from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
 from .kernel.scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from .kernel.source import Source, open_source
-from .questions import WHOLE, Axis, Bag, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
+from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Schema
 
 __all__ = [

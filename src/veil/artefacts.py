@@ -19,13 +19,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .bags import Bag
 from .encoding import quiet
 from .errors import BadInput
 from .kernel.budget import Budget
 from .kernel.checks import check_bag, check_partition
 from .kernel.ledger import PATH, VERSION, Receipt
 from .kernel.release import COUNTS, Release, SparseCounts
-from .questions import Axis, Bag, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
+from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from .schema import Schema
 
 FORMAT = 1

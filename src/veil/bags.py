@@ -57,6 +57,37 @@ class Bags:
         return np.asarray(running[self.starts[1:]] - running[self.starts[:-1]])
 
 
+@dataclass(frozen=True)
+class Bag:
+    """Words of a text column, all or these: no partition, since a row can have many.
+
+    Where they are counted, a row counts for the first `most` of those that it has, in an order of its own that is drawn
+    at random once; where some of them are chosen, for all that it has.
+    """
+
+    column: str
+    size: int
+    most: int
+    words: tuple[int, ...] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def reach(self) -> int:
+        """How many counts one row can move."""
+        return min(self.most, self.size)
+
+    @property
+    def codes(self) -> Integers:
+        """The code of each word, in the order of the vocabulary."""
+        return np.arange(self.size) if self.words is None else np.array(self.words, np.int64)
+
+    def describe(self) -> str:
+        return f"{self.column}[{self.size} words, {self.reach} a row]"
+
+
 def text_bags(column: Any, code: Callable[[str], int | None], dtype: npt.DTypeLike) -> Bags:
     """The distinct words of every text; a value that has no text has no words."""
     starts, words = array("q", [0]), array("I")

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..bags import Bag
 from ..columns import Categorical, Numeric, Text
 from ..errors import BadInput
-from ..questions import Axis, Bag, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
+from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from ..schema import Schema
 from .budget import exact
 from .losses import LOSSES, MOST_CLASSES

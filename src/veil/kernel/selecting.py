@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..bags import Bag
 from ..encoding import quiet
 from ..errors import BadInput
-from ..questions import Bag, Partition
+from ..questions import Partition
 from .asking import Asking
 from .budget import Budget, exact
 from .checks import SCORES, check_bag, check_selection, whole

@@ -7,10 +7,10 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ..bags import Bags
+from ..bags import Bag, Bags
 from ..encoding import category_codes, columns_of, in_blocks
 from ..errors import BadInput
-from ..questions import Axis, Bag, Grid, Partition, join
+from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
 from .minimise import Blocks
 from .noise import Integers, Noise

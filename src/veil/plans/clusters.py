@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..bags import Bag
 from ..kernel.budget import Budget
 from ..kernel.source import Source
-from ..questions import WHOLE, Bag
+from ..questions import WHOLE
 from .features import TOTALS, Selected, with_and_without
 
 ROUNDS = 20

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..bags import Bag
 from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.scores import Difference, Entropy, Gini, Majority, Purity, Rows
 from ..kernel.source import Source
-from ..questions import WHOLE, Bag, Grid, axis, bag
+from ..questions import WHOLE, Grid, axis, bag
 from ..schema import Schema
 from .finish import column_shares
 

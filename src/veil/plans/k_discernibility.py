@@ -1,10 +1,10 @@
 """k-discernibility (Vinterbo, ECML-PKDD 2012): columns that together tell rows of different classes apart."""
 
+from ..bags import Bag
 from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.checks import whole
 from ..kernel.source import Source
-from ..questions import Bag
 from .features import Selected, feature_names, features
 from .projected_histogram import private_kd
 

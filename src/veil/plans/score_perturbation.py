@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from ..bags import Bag
 from ..kernel.budget import Budget
 from ..kernel.scores import Rows
 from ..kernel.source import Source
-from ..questions import Bag
 from .features import Candidates, Selected, highest, noisy_scores
 
 WIDE = 1 << 17  # words from which on only counts above the threshold are drawn

@@ -4,11 +4,11 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
+from ..bags import Bag
 from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.checks import whole
 from ..kernel.source import Source
-from ..questions import Bag
 from .clusters import clusters
 from .features import Candidates, Selected, features, number, score_of
 from .peel_and_check import peel_and_check
