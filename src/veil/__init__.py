@@ -58,6 +58,7 @@ __all__ = [
     "Schema",
     "SeededNoise",
     "Source",
+    "SparseLogisticRegressionClassifier",
     "SparseNaiveBayesClassifier",
     "SparseCounts",
     "Sum",
@@ -89,6 +90,7 @@ MODELS = (
     "PrivateSelectThreshold",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "SparseLogisticRegressionClassifier",
     "SparseNaiveBayesClassifier",
     "load_model",
 )

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from ..columns import Categorical, Text
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from ..kernel.losses import Logistic
+from ..kernel.minimise import UNIT
 from ..kernel.noise import Noise
 from ..kernel.scores import Difference, Entropy, Gini, Majority, Purity, Rows
 from ..kernel.source import Source
@@ -32,6 +34,7 @@ LABEL = Categorical(name="label", values=("yes", "no"))
 WORDS = Schema(name="audit", label="label", column=[LABEL, Text(name="text", words=broken.VOCABULARY, words_per_row=2)])
 ALL, TWO_WORDS = bag(WORDS), bag(WORDS, words=(0, 1))
 ZERO_OR_ONE = {"counts": between(0, 1)}
+PULL = UNIT * 0.98 / 4  # a row's slope of 1 over the penalty, 4 over a part of 0.98
 NAMED: dict[str, Any] = {"quick": 700, "deep": 10_000}
 
 
@@ -74,7 +77,15 @@ def _choices() -> Iterator[Case]:
     above = asking(lambda source: _seen(source.choose_above(ALL, Difference(), 1, TWO, most=1).value), WORDS)
     yield Case("choose_above", 2, TIPPED, above, "the winner and its noisy score", 1_500, 40_000)
     sifted = asking(lambda source: tuple(source.sift(ALL, Difference(), 1, TWO, most=2).value.tolist()), WORDS)
+    pulls = {"quarters of the row's pull": lambda seen: np.clip(4 * seen.min(axis=1) // PULL, 0, 4)}
+    weights = asking(_weights, WORDS)
+    yield Case("minimise_words", 2, (NOTHING, PAIR), weights, "a row pulls two weights", 600, 10_000, pulls)
     yield Case("sift", 2, TIPPED, sifted, "two hits among six words", 1_000, 40_000)
+
+
+def _weights(source: Source) -> npt.NDArray[Any]:
+    """The weights of the row's words, of a regression that is sure of the other class: the row pulls with slope 1."""
+    return np.asarray(source.minimise_words(Logistic(), TWO_WORDS, TWO, label=0, offset=-30.0).value[:, 0])
 
 
 def _seen(found: npt.NDArray[Any]) -> tuple[int, ...]:

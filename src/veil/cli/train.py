@@ -12,7 +12,7 @@ from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json
 
-LEARN = "naive-bayes, logistic, svm, tree, forest, privpfc, projected or sparse-naive-bayes"  # models load slowly
+LEARN = "naive-bayes, logistic, svm, tree, forest, privpfc, projected, sparse-naive-bayes or sparse-logistic"
 
 
 def train(

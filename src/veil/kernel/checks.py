@@ -28,6 +28,7 @@ SCORES = (Correct, Difference, Entropy, ExpectedCorrect, Gini, Majority, Purity,
 OF_WORDS = (Difference, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows)
 CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
 MOST_WITHIN = 1 << 24  # counts, or scores, of all cells in which something is chosen
+MOST_WORDS = 1 << 13  # with a weight each
 MOST_SUMMED = 1000  # scores of 50 bits each: their sum cannot overflow
 NUMBERED = (Correct, Difference, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
 
@@ -222,6 +223,16 @@ def check_minimise(
     if not loss.joint:
         whole(label, "the class", 0, len(schema.classes) - 1)
     return _check_offsets(offsets, classes)
+
+
+def check_words_loss(loss: Any, bag: Bag, label: Any, offset: Any, schema: Schema) -> float:
+    """The offset, if the loss is of one class against the others and there are not too many words."""
+    if type(loss) not in LOSSES or loss.joint:
+        raise BadInput("the loss of words must be Logistic or Hinge")
+    whole(label, "the class", 0, len(schema.classes) - 1)
+    if bag.size > MOST_WORDS:
+        raise BadInput(f"weights of at most {MOST_WORDS} words can be learned: select words first")
+    return float(_check_offsets([offset], 1)[0, 0])
 
 
 def _check_offsets(offsets: Any, classes: int) -> npt.NDArray[np.float64]:

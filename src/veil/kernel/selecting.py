@@ -13,8 +13,10 @@ from ..encoding import quiet
 from ..errors import BadInput
 from ..questions import Partition
 from .asking import Asking
+from .bag_minimise import bag_amounts, bag_minimiser
 from .budget import Budget, exact
-from .checks import SCORES, check_bag, check_selection, whole
+from .checks import SCORES, check_bag, check_penalty, check_selection, check_words_loss, whole
+from .losses import Loss
 from .mechanisms import (
     discrete_laplace,
     first_above,
@@ -71,6 +73,29 @@ class Selecting(Asking):
             kept = sparse_threshold(held, counts[held], len(counts), level, epsilon, self._noise.own)
         value = SparseCounts(frozen(kept[0]), frozen(kept[1]), len(classes), level)
         return self._wrap(value, float(1 / epsilon), receipt, bag, classes)
+
+    def minimise_words(
+        self,
+        loss: Loss,
+        bag: Bag,
+        budget: Budget,
+        *,
+        label: int,
+        offset: float = 0.0,
+        penalty: float | Fraction = 4,
+    ) -> Release[Integers]:
+        """Weights of words, words x 1 in units of 2^-30, large for those whose rows are of the class `label`.
+
+        Objective perturbation (see `bag_minimise`): a row counts for at most k words, and the noise goes by k.
+        `penalty` times k over epsilon is the weight of the squares; `offset` is added to a row's score.
+        """
+        check_bag(bag, self.schema)
+        start = check_words_loss(loss, bag, label, offset, self.schema)
+        given = bag_amounts(type(loss)(), self._per_row(budget), check_penalty(penalty), bag.size, bag.reach)
+        receipt = self._charge("minimise_words", f"{type(loss).__name__} on {bag.describe()}", budget)
+        with quiet():
+            weights = bag_minimiser(self._table.word_rows(bag, label), type(loss)(), start, given, self._noise)
+        return self._wrap(frozen(weights[:, None]), None, receipt)
 
     def choose_best(self, candidates: Candidates, score: Score, budget: Budget, *, count: int) -> Release[Integers]:
         """The places of `count` candidates, the words of a bag or partitions, in the order in which they were chosen:

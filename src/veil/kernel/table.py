@@ -12,6 +12,7 @@ from ..encoding import category_codes, columns_of, in_blocks
 from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
+from .bag_minimise import WordRows
 from .minimise import Blocks
 from .noise import Integers, Noise
 from .tally import Tally
@@ -117,15 +118,22 @@ class Table:
         totals = np.bincount(labels.astype(np.intp, copy=False), minlength=self.classes)[: self.classes]
         return np.stack([having, totals - having], axis=1)
 
+    def word_rows(self, bag: Bag, label: int) -> WordRows:
+        """The words of every row, as many as the bag allows, and whether it is of this class."""
+        rows: Any = slice(None) if self._rows is None else self._rows
+        part: Any = self._columns[bag.column]
+        part = part if self._rows is None else part[rows]
+        places, holders = _first(_places(bag, part.words), part.rows, bag.most)
+        truth = np.where(self._labels[rows] == label, 1.0, -1.0)
+        return WordRows(places, holders, truth, bag.size, bag.reach)
+
     def _word_counts(self, bag: Bag, most: int | None, classes: int) -> Integers:
         bags: Any = self._columns[bag.column]
-        place = np.full(int(bag.codes[-1]) + 2, -1, np.int32)  # of each word; the last stands for all beyond
-        place[bag.codes] = np.arange(bag.size)
         counts = np.zeros(bag.size * classes, np.int64)
         for start in range(0, len(self), WORD_ROWS):
             rows: Any = slice(start, start + WORD_ROWS) if self._rows is None else self._rows[start : start + WORD_ROWS]
             part = bags[rows]
-            places, holders = _first(place[np.minimum(part.words, len(place) - 1)], part.rows, most)
+            places, holders = _first(_places(bag, part.words), part.rows, most)
             labels = self._labels[rows][holders].astype(np.intp) if classes > 1 else 0
             counts += np.bincount(places * np.intp(classes) + labels, minlength=len(counts))
         return counts.reshape(-1, classes)
@@ -154,6 +162,13 @@ class Table:
 
     def __repr__(self) -> str:
         return "<private rows>"
+
+
+def _places(bag: Bag, words: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The place of each word among those of the bag, -1 if it has none."""
+    place = np.full(int(bag.codes[-1]) + 2, -1, np.int32)  # the last stands for all words beyond
+    place[bag.codes] = np.arange(bag.size)
+    return np.asarray(place[np.minimum(words, len(place) - 1)])
 
 
 def _first(places: npt.NDArray[Any], rows: Integers, most: int | None) -> tuple[npt.NDArray[Any], Integers]:

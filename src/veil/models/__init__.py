@@ -10,7 +10,7 @@ from .linear import LinearSVMClassifier, LogisticRegressionClassifier
 from .naive_bayes import NaiveBayesClassifier
 from .pipeline import PrivatePipeline
 from .selectors import KDiscernibilitySelect, PrivateClusterSelect, PrivateSelectKBest, PrivateSelectThreshold
-from .sparse import SparseNaiveBayesClassifier
+from .sparse import SparseLogisticRegressionClassifier, SparseNaiveBayesClassifier
 from .trees import DecisionTreeClassifier, RandomForestClassifier
 
 CLASSIFIERS = (
@@ -22,6 +22,7 @@ CLASSIFIERS = (
     DecisionTreeClassifier,
     RandomForestClassifier,
     SparseNaiveBayesClassifier,
+    SparseLogisticRegressionClassifier,
 )
 SELECTORS = (PrivateSelectKBest, PrivateSelectThreshold, PrivateClusterSelect, KDiscernibilitySelect)
 METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
@@ -41,6 +42,7 @@ __all__ = [
     "PrivateSelectThreshold",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "SparseLogisticRegressionClassifier",
     "SparseNaiveBayesClassifier",
     "load_model",
 ]

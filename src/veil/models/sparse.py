@@ -4,6 +4,7 @@ from typing import Any
 
 from ..kernel.budget import Budget
 from ..kernel.source import Source
+from ..plans.sparse_logistic import sparse_logistic
 from ..plans.sparse_naive_bayes import sparse_naive_bayes
 from ..questions import Scorer
 from .base import PrivateClassifier
@@ -48,3 +49,32 @@ class SparseNaiveBayesClassifier(PrivateClassifier):
     def _plan(self, source: Source, budget: Budget) -> Scorer:
         settings: dict[str, Any] = {"rules": self.rules, "smoothing": self.smoothing}
         return sparse_naive_bayes(source, budget, words_per_row=self.words_per_row, **settings)
+
+
+class SparseLogisticRegressionClassifier(PrivateClassifier):
+    """Classify texts, or rows of a sparse matrix, by weights of their words; of at most some thousand words.
+
+    `penalty` times the words of a row that count, over epsilon, is the weight of the squares of the weights.
+    """
+
+    method, of_words = "sparse-logistic", True
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        words_per_row: int | None = None,
+        penalty: float = 4.0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.words_per_row = words_per_row
+        self.penalty = penalty
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return sparse_logistic(source, budget, words_per_row=self.words_per_row, penalty=self.penalty)
