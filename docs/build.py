@@ -15,9 +15,9 @@ DOCS = ROOT / "docs"
 ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
-    "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon"},
+    "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon", "guide/selection": "Selection"},
     "Methods": {"algorithms": "Algorithms", "errata": "Errata"},
-    "Results": {"comparison": "Comparison", "reproduction": "Reproduction"},
+    "Results": {"comparison": "Comparison", "reproduction": "Reproduction", "selection": "Words"},
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},
 }

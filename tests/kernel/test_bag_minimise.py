@@ -60,7 +60,7 @@ def test_sums_are_exact_in_units():
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(8)])
 def test_noise_and_penalty_pay_for_every_slope_and_curvature_of_a_row(epsilon):
-    """The loss of a row with k words at slope u: rate k u + log(1 + u (1 - u) k / penalty); a sliver hides the solver."""
+    """The loss of a row with k words at slope u: rate k u + log(1 + u (1 - u) k / penalty); a sliver is left over."""
     given = bag_amounts(Logistic(), epsilon, Fraction(4), SIZE, MOST)
     slopes = np.linspace(0, 1, 1001)
     penalty, rate = float(given.penalties[0]), float(given.rates[0])

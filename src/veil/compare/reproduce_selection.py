@@ -32,6 +32,7 @@ from ..plans.sparse_naive_bayes import sparse_naive_bayes
 from ..schema import Schema
 from .data import FOLDS
 from .measures import agreement
+from .summary import interval
 
 TEXTS = {"sms_spam": 1 << 13, "sentiment140_20k": 1 << 15, "reuters_earn": 1 << 15}  # buckets, near the paper's words
 BOUND = {"sms_spam": 100, "sentiment140_20k": 30, "reuters_earn": 600}  # words that no text exceeds: no truncation
@@ -113,6 +114,21 @@ def reproduce_selection(
             rows += [_result(plan, texts.fold(number)) for plan in todo]
             _keep(rows, out)
     return pa.Table.from_pylist(rows)
+
+
+def selection_summary(results: pa.Table) -> list[Row]:
+    """The mean over folds of accuracy and F1, and the margin of the 95 % interval of accuracy, for every trial."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in results.to_pylist():
+        groups.setdefault(tuple(row[name] for name in (*KEY[:-1], "private")), []).append(row)
+    found = []
+    for key, rows in groups.items():
+        accuracy, margin = interval([row["accuracy"] for row in rows])
+        f1 = interval([row["f1"] for row in rows if not np.isnan(row["f1"])])[0]
+        short = {"accuracy": accuracy, "margin": margin, "f1": f1}
+        rounded = {name: None if value is None else round(value, 4) for name, value in short.items()}
+        found.append({**dict(zip((*KEY[:-1], "private"), key, strict=True)), "folds": len(rows), **rounded})
+    return found
 
 
 def trials(bound: int) -> Iterator[Trial]:
