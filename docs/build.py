@@ -17,7 +17,7 @@ NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
     "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon", "guide/selection": "Selection"},
     "Methods": {"algorithms": "Algorithms", "errata": "Errata"},
-    "Results": {"comparison": "Comparison", "reproduction": "Reproduction", "selection": "Words"},
+    "Results": {"comparison": "Comparison", "reproduction": "Reproduction", "trees": "Trees", "selection": "Words"},
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},
 }
@@ -130,8 +130,10 @@ def _links(name: str, group: dict[str, str], found: dict[str, Path]) -> str:
 if __name__ == "__main__":
     import comparison
     import reproduction
+    import trees
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
     comparison.write()
     reproduction.write()
+    trees.write()
     print(f"Wrote the generated pages, and {render(ROOT / 'site')} pages in site/.")

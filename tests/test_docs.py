@@ -39,7 +39,9 @@ def text_of(page):
 def script(name):
     spec = spec_from_file_location(name, DOCS / f"{name}.py")
     module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))  # where scripts find each other
+        spec.loader.exec_module(module)
     return module
 
 
@@ -145,6 +147,12 @@ def test_the_figures_of_the_reproduction_can_be_drawn_again(tmp_path):
     assert drawn == {path.name: path.read_bytes() for path in (DOCS / "figures").glob("reproduction-*")}
 
 
+def test_the_figure_of_the_trees_can_be_drawn_again(tmp_path):
+    script("trees").draw(tmp_path)
+    drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert drawn == {path.name: path.read_bytes() for path in (DOCS / "figures").glob("trees-*")} and drawn
+
+
 @pytest.mark.parametrize("figure", sorted((DOCS / "figures").iterdir()), ids=lambda path: path.name)
 def test_a_figure_is_small_and_shown_somewhere(figure):
     shown = {(page.parent / file).resolve() for page in PAGES for _, file in IMAGE.findall(text_of(page))}
@@ -188,7 +196,12 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
 
 @pytest.mark.parametrize(
     ("page", "module", "make"),
-    [("cli", "build", "command_line"), ("comparison", "comparison", "page"), ("reproduction", "reproduction", "page")],
+    [
+        ("cli", "build", "command_line"),
+        ("comparison", "comparison", "page"),
+        ("reproduction", "reproduction", "page"),
+        ("trees", "trees", "page"),
+    ],
 )
 def test_generated_pages_are_up_to_date(page, module, make):
     program = f"import {module}, sys; sys.stdout.write({module}.{make}())"

@@ -1,4 +1,4 @@
-"""The reproduction of two papers, on small tables: folds, methods, what is shared, the command and its complaints."""
+"""The reproduction of papers, on small tables: folds, methods, what is shared, the command and its complaints."""
 
 import json
 import math
@@ -17,6 +17,7 @@ from veil.cli import app
 from veil.compare import reproduce, runs
 from veil.compare.data import FOLDS, fold, load
 from veil.compare.methods import Method, find, in_order
+from veil.compare.tree_papers import LAX, PUBLISHED, SEEDS, printed
 from veil.models import PrivPfCClassifier
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -25,7 +26,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The experiments on embedded tables, with a peer that guesses."""
-    monkeypatch.setattr(reproduce, "TABLES", {"projected": ("iris",), "privpfc": ("iris",)})
+    monkeypatch.setattr(reproduce, "TABLES", {"projected": ("iris",), "privpfc": ("iris",), "trees": ("iris",)})
     monkeypatch.setattr(reproduce, "find", lambda name: guess(name) if name in reproduce.PEERS else find(name))
 
 
@@ -56,6 +57,7 @@ def test_all_experiments_give_a_tidy_table_and_are_not_repeated(small: None, tmp
     assert len({tuple(row[name] for name in runs.KEY) for row in rows}) == len(rows) == len(seen)
     methods = {row["method"] for row in rows}
     assert {"projected-paper k=4", "projected-veil gamma=0.35", "privpfc-svm", "logistic-regression"} <= methods
+    assert {*PUBLISHED, "mohammed depth=2", printed("fletcher-islam"), LAX, "tree", "forest"} <= methods
     assert "projected-paper k=5" not in methods  # Iris has four columns
     assert {row["epsilon"] for row in rows} == {0.1, 1, math.inf} and {row["seed"] for row in rows} == {0, 1}
     again = reproduce.reproduce(quick=True, out=out, progress=lambda *_: pytest.fail("a run was repeated"))
@@ -84,6 +86,14 @@ def test_methods_without_privacy_learn_from_all_columns() -> None:
         assert probabilities.shape == (15, 3) and (probabilities.argmax(axis=1) == part.truth).mean() > 0.8
 
 
+def test_learners_of_trees_are_tried_on_random_splits_with_every_epsilon(small: None) -> None:
+    plan = reproduce._plan("trees", {"iris": load("iris")}, quick=False)
+    for name in (*PUBLISHED, "tree", "forest"):
+        tried = [(run.epsilon, run.seed) for run in plan if run.method.name == name]
+        assert len(set(tried)) == len(tried) == SEEDS * len(reproduce.EPSILONS["trees"])
+    assert len(plan[0].divide(plan[0].data, 0).test) == 45
+
+
 def method_of(name: str) -> Any:
     return lambda split, epsilon, seed: reproduce._without_privacy(reproduce.LEARNERS[name], split, epsilon, seed)
 
@@ -102,19 +112,20 @@ def test_absent_data_are_all_named_at_once(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(BadInput, match="satellite, adult cannot be found: set VEIL_DATA") as refused:
         CliRunner().invoke(app, ["reproduce", "projected"], catch_exceptions=False)
     assert refused.value.exit_code == 2
-    with pytest.raises(BadInput, match="choose of projected, privpfc"):
+    with pytest.raises(BadInput, match="choose of projected, privpfc, trees"):
         reproduce.reproduce(["another"])
 
 
 def test_the_kept_results_are_those_of_the_plan_and_the_shapes_are_those_of_the_tables() -> None:
     from test_docs import script
 
-    kept, page = pq.read_table(DOCS / "results" / "reproduction.parquet").to_pylist(), script("reproduced")
-    assert {row["data"] for row in kept} == {name for names in reproduce.TABLES.values() for name in names}
+    page, trees = script("reproduced"), script("trees")
     for paper, names in reproduce.TABLES.items():
+        file = "trees.parquet" if paper == "trees" else "reproduction.parquet"
+        kept = pq.read_table(DOCS / "results" / file).to_pylist()
         for name in names:
             assert {row["seed"] for row in kept if row["data"] == name} >= set(range(reproduce.USED[paper]))
-    for name, shape in page.SHAPES.items():
+    for name, shape in {**page.SHAPES, **{name: shape[:3] for name, shape in trees.SHAPES.items()}}.items():
         try:
             data = load(name)
         except BadInput:

@@ -70,10 +70,12 @@ __all__ = [
     "WHOLE",
     "axis",
     "bag",
+    "coefficients",
     "grid",
     "load_model",
     "load_synopsis",
     "open_source",
+    "plot_tree",
     "publish",
 ]
 MODELS = (
@@ -92,7 +94,9 @@ MODELS = (
     "RandomForestClassifier",
     "SparseLogisticRegressionClassifier",
     "SparseNaiveBayesClassifier",
+    "coefficients",
     "load_model",
+    "plot_tree",
 )
 LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}
 

@@ -24,6 +24,7 @@ from .encoding import quiet
 from .errors import BadInput
 from .kernel.budget import Budget
 from .kernel.checks import check_bag, check_partition
+from .kernel.coins import Drawn, PathScores
 from .kernel.ledger import PATH, VERSION, Receipt
 from .kernel.release import COUNTS, Release, SparseCounts
 from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
@@ -31,7 +32,8 @@ from .schema import Schema
 
 FORMAT = 1
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Axis, Bag, Binned, CellScores, Grid, Linear, Predicted, SparseCounts, Sum, Tree)
+    kind.__name__: kind
+    for kind in (Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
 }
 RELEASED = ("value", "scale", "question", "classes")
 MOST = 1 << 30  # bytes of all parts, unpacked

@@ -9,6 +9,7 @@ from typing import Any
 
 SHOWN = 20  # rows of a release, receipts of a ledger
 LARGE = {6: "million", 9: "billion", 12: "trillion"}
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of classes, for all eyes
 LONG = 1000  # letters of a question
 KINDS = 'needs a kind: "categorical", "numeric" or "text"'
 COMPLAINTS = {  # in our words, where those of the validation library speak of Python

@@ -294,9 +294,9 @@ class CellScores:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """The scores of several tables of cells, added up."""
+    """The scores of several tables of cells, or of nodes of drawn trees, added up."""
 
-    parts: tuple[CellScores, ...]
+    parts: tuple[Scorer, ...]
 
     @property
     def columns(self) -> tuple[str, ...]:

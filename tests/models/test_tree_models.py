@@ -1,10 +1,24 @@
 """Trees and forests as models: files, reports and commands work for every preset, and costs are exact."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from shell import output
-from veil import BadInput, DecisionTreeClassifier, Ledger, RandomForestClassifier, datasets, load_model
+from veil import (
+    BadInput,
+    Budget,
+    Categorical,
+    DecisionTreeClassifier,
+    Ledger,
+    RandomForestClassifier,
+    Schema,
+    datasets,
+    grid,
+    load_model,
+    open_source,
+)
 from veil.plans.run import total
 from veil.plans.trees import FORESTS, TREES
 from veil.report import report
@@ -64,3 +78,36 @@ def test_a_tree_of_one_leaf_says_its_class(iris):
         rows
     )
     assert model.export_text().startswith("all rows: ")
+
+
+def test_a_forest_with_more_leaves_than_can_be_listed_is_kept_in_a_file_and_has_a_report(tmp_path):
+    values = tuple(map(str, range(20)))
+    columns = [Categorical(name=f"c{i}", values=values, missing="0") for i in range(8)]
+    schema = Schema(name="wide", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
+    draws = np.random.default_rng(0)
+    rows = {**{c.name: draws.choice(values, 300) for c in columns}, "y": draws.choice(["no", "yes"], 300)}
+    model = RandomForestClassifier(epsilon=5, schema=schema, preset="jagannathan", depth=8).fit(rows)
+    model.save(tmp_path / "model.veil")
+    again = load_model(tmp_path / "model.veil")
+    assert (again.predict_proba(rows) == model.predict_proba(rows)).all() and total(again.receipts_) == 5
+    assert "drawn tree of depth 8" in report(again) and "count_sparse" in model._html_repr()
+    assert (tmp_path / "model.veil").stat().st_size < 10**6
+
+
+@pytest.mark.parametrize(("kind", "preset"), MODELS)
+def test_the_report_says_that_every_path_of_the_budget_costs_epsilon(kind, preset, iris):
+    rows, schema = iris
+    model = kind(epsilon=6, schema=schema, random_state=0, preset=preset).fit(rows)
+    assert total(model.receipts_, pick=min) == total(model.receipts_) == 6
+    said = report(model)
+    assert "On every path they add up to 6." in said or "about all rows, so they add up" in said
+
+
+def test_paths_that_cost_less_are_told_apart():
+    rows, schema = datasets.load("iris")
+    source = open_source(rows, schema, Ledger(3, schema.name), noise=0)
+    first, second, *_ = source.split(grid(schema, "petal length (cm)"))
+    for part, cost in ((source, 1), (first, 2), (second, "1/2")):
+        part.count(grid(schema, "sepal length (cm)"), Budget(cost))
+    receipts = source.record.receipts
+    assert (total(receipts), total(receipts, pick=min)) == (3, Fraction(3, 2))

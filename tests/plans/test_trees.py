@@ -24,8 +24,9 @@ from veil import (
     open_source,
 )
 from veil.plans.branches import Cuts, Node
+from veil.plans.coins import draw
 from veil.plans.finish import probabilities
-from veil.plans.growing import Rules, draw, grow
+from veil.plans.growing import Rules, grow
 from veil.plans.pruning import add_up, added_errors, class_shares, prune_by_errors, prune_by_noise
 from veil.plans.run import total
 from veil.plans.trees import FORESTS, TREES, decision_tree, random_forest
@@ -276,3 +277,145 @@ def test_a_tree_on_real_rows_is_a_nested_question():
     assert isinstance(scorer.partition, Tree)
     right = scorer.scores(schema.encode(rows, label=False)).argmax(axis=1) == schema.encode(rows)[schema.label]
     assert right.mean() > 0.9
+
+
+WIDE = [Categorical(name=f"c{i}", values=tuple(map(str, range(20))), missing="0") for i in range(8)]
+WIDE_SCHEMA = Schema(name="toy", label="y", column=[*WIDE, Categorical(name="y", values=("no", "yes"))])
+
+
+def wide_frame(size, seed=0):
+    draws = np.random.default_rng(seed)
+    columns = {column.name: draws.integers(20, size=size).astype(str) for column in WIDE}
+    first = draws.integers(2, size=size)
+    return {**columns, "c0": first.astype(str), "y": np.where(first == 1, "yes", "no")}
+
+
+@pytest.mark.parametrize("preset", ["jagannathan", "fletcher-islam"])
+def test_random_trees_of_any_number_of_leaves_cost_exactly_their_budget_and_little_memory(preset):
+    source = source_of(wide_frame(2000), WIDE_SCHEMA, limit=2000)
+    scorer = random_forest(source, Budget(2000), preset=preset, depth=8)
+    assert source._account.ledger.left == 0
+    tree = scorer.parts[0].tree
+    assert tree.width**tree.depth > 10**7
+    sparse = [release for release in source.record.releases if release.receipt.verb == "count_sparse"]
+    assert len(sparse) == len(scorer.parts) and max(len(release.value.codes) for release in sparse) < 10_000
+    test = wide_frame(500, 1)
+    right = scorer.scores(WIDE_SCHEMA.encode(test, label=False)).argmax(axis=1) == (test["y"] == "yes")
+    assert right.mean() > 0.8
+
+
+def test_a_leaf_that_was_not_released_says_what_the_counted_node_above_it_says():
+    """At a small epsilon no leaf of 20^8 is released, and all rows are answered by the upper levels."""
+    rows = wide_frame(3000)
+    source = source_of(rows, WIDE_SCHEMA)
+    scorer = random_forest(source, Budget(20), preset="jagannathan", depth=8, trees=1)
+    counted = [release for release in source.record.releases if type(release.question).__name__ == "Drawn"]
+    assert [release.receipt.verb for release in counted] == ["count", "count_sparse"]
+    assert counted[1].question.cells(WIDE_SCHEMA.encode(rows)).max() > counted[0].question.size
+    (part,) = scorer.parts
+    codes = WIDE_SCHEMA.encode(wide_frame(50, 1), label=False)
+    top = counted[0].question.cells(codes)
+    released = np.isin(part.tree.cells(codes), counted[1].value.cells()[0])
+    expected = part.table[1 + top]
+    assert (part.scores(codes)[~released] == expected[~released]).all() and not released.all()
+
+
+def test_a_random_tree_too_deep_to_be_numbered_is_refused_with_the_depth_that_fits():
+    source = source_of(wide_frame(10), WIDE_SCHEMA, limit=1)
+    with pytest.raises(BadInput, match="can be 14 levels deep at most"):
+        random_forest(source, Budget(1), preset="jagannathan", depth=15)
+    assert source._account.ledger.left == 1
+    random_forest(source, Budget(1), preset="jagannathan", depth=14)
+    assert source._account.ledger.left == 0
+
+
+def test_random_trees_that_are_not_listed_do_not_depend_on_rows():
+    asked = []
+    for seed in (0, 1):
+        source = source_of(wide_frame(50, seed), WIDE_SCHEMA, seed=3)
+        random_forest(source, Budget(1), preset="jagannathan", depth=5)
+        asked.append([receipt.question for receipt in source.record.receipts])
+    assert asked[0][2::2] == asked[1][2::2] and len(asked[0]) == 21
+
+
+CONSTANT = Schema(
+    name="toy",
+    label="y",
+    column=[
+        Categorical(name="a", values=("u",), missing="u"),
+        Numeric(name="x", bounds=(0, 8), bins=1, missing=0),
+        Categorical(name="y", values=("no", "yes")),
+    ],
+)
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_columns_that_can_hold_one_value_only_leave_one_leaf_and_cost_the_same(plan, preset):
+    rows = {"a": ["u"] * 40, "x": [1.0] * 40, "y": ["no"] * 30 + ["yes"] * 10}
+    source = source_of(rows, CONSTANT, limit=50)
+    scorer = plan(source, Budget(50), preset=preset)
+    assert source._account.ledger.left == 0
+    (shares,) = probabilities(scorer.scores(CONSTANT.encode({"a": ["u"], "x": [1.0]}, label=False)))
+    assert shares.argmax() == 0 and shares[0] == pytest.approx(0.75, abs=0.15)
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_columns_that_happen_to_be_constant_have_a_tree(plan, preset):
+    rows = {"a": ["u"] * 60, "b": ["p"] * 60, "x": [1.0] * 60, "y": ["no"] * 45 + ["yes"] * 15}
+    scorer = plan(source_of(rows), Budget(50), preset=preset)
+    table = probabilities(
+        scorer.scores(SCHEMA.encode({"a": ["u", "w"], "b": ["p", "q"], "x": [1.0, 7.0]}, label=False))
+    )
+    assert np.isfinite(table).all() and table[0].argmax() == 0
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_two_rows_have_a_tree(plan, preset):
+    scorer = plan(source_of(frame(2)), Budget(1), preset=preset)
+    assert np.isfinite(probabilities(scorer.scores(SCHEMA.encode(frame(9), label=False)))).all()
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_a_leaf_of_one_class_leaves_every_class_possible(plan, preset):
+    rows = frame(2000)
+    rows["y"] = np.where(rows["a"] == "u", "yes", "no")
+    scorer = plan(source_of(rows), Budget(1000), preset=preset)
+    table = probabilities(scorer.scores(SCHEMA.encode(frame(50, 1), label=False)))
+    assert (table > 0).all() and np.isfinite(np.log(table)).all()
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+def test_values_that_no_row_had_are_answered_as_the_rows_around_them(plan, preset):
+    """No row has the third category: a leaf of its own says what its parent says, so most of all the larger class."""
+    rows = frame(3000)
+    rows = rows[rows["a"] != "w"].assign(y=lambda f: np.where(f.index % 10 == 0, "yes", "no"))
+    scorer = plan(source_of(rows), Budget(200), preset=preset)
+    unseen = {"a": ["w"] * 8, "b": ["p"] * 8, "x": np.arange(8) + 0.5}
+    table = probabilities(scorer.scores(SCHEMA.encode(unseen, label=False)))
+    assert (table.argmax(axis=1) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("plan", "settings"),
+    [
+        (decision_tree, {"preset": "mohammed", "depth": 7}),
+        (decision_tree, {"preset": "friedman-schuster", "depth": 50}),
+        (random_forest, {"preset": "patil-singh", "trees": 100}),
+        (random_forest, {"preset": "jagannathan", "trees": 100, "depth": 3}),
+    ],
+)
+def test_more_trees_or_levels_than_the_budget_can_pay_for_are_refused_with_what_would_fit(plan, settings):
+    source = source_of(frame(50), limit=1)
+    tiny = Budget(Fraction(4, 2**32))
+    with pytest.raises(BadInput, match="the budget pays for .* at most"):
+        plan(source, tiny, **settings)
+    assert source._account.ledger.left == 1
+
+
+def test_patil_and_singh_divide_as_soon_as_the_rows_stand_out_of_their_noise():
+    """A size test at a hundred and twentieth of epsilon: below it, the largest class; above it, a tree is divided."""
+    rows, widest = frame(3000), 4
+    needed = widest * 2 * np.sqrt(2) * 120 / 3000
+    small, large = (random_forest(source_of(rows), Budget(needed * f), preset="patil-singh") for f in (0.5, 4))
+    assert all(part.partition.size == 1 for part in small.parts)
+    assert sum(part.partition.size > 1 for part in large.parts) >= 5

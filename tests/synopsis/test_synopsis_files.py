@@ -87,7 +87,9 @@ def test_a_synopsis_is_a_witness_of_its_ledger(rows, schema, tmp_path):
 
 def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monkeypatch):
     """The artefact scan: whatever is in the file follows from the release, the schema and the receipts."""
-    monkeypatch.setattr("veil.kernel.source.discrete_laplace", lambda exact, epsilon, noise: np.full_like(exact, 5))
+    monkeypatch.setattr(
+        "veil.kernel.source.discrete_laplace_each", lambda exact, *_: [np.full_like(counts, 5) for counts in exact]
+    )
     files = []
     for table in (rows, rows.head(0), rows.sample(40, replace=True, random_state=1)):
         synopsis = made(table, schema, lambda s, b: s.count(dense_grid(s.schema), b), epsilon=1)

@@ -14,6 +14,7 @@ import numpy as np
 from ..columns import Categorical
 from ..errors import BudgetRefused
 from ..kernel.budget import Budget
+from ..kernel.coins import Drawn
 from ..kernel.losses import Hinge, Logistic, Loss, Softmax
 from ..kernel.mechanisms import discrete_laplace
 from ..kernel.minimise import UNIT as WEIGHT
@@ -111,12 +112,17 @@ def _sparse_counts() -> list[Case]:
     large = asking(lambda source: _set(source.count_sparse(cells, ONE, threshold=45).value), huge)
     few, more = ({column.name: ["0"] * n for column in huge.column} for n in (45, 46))
     of_first = {"count of the row's cell": partial(_count_of, cell=0)}
+    leaves = Drawn((*COLOURS.axes, *AGES.axes), (False, True), 2, 7)
+    leaf = int(leaves.cells(SCHEMA.encode(rows(BLUE_ROW), label=False))[0])
+    tree = asking(lambda source: _set(source.count_sparse(leaves, TWO, threshold=0).value))
+    of_leaf: dict[str, View] = {"leaves": _cells, "count of the row's leaf": partial(_count_of, cell=2 * leaf + 1)}
     views: dict[str, View] = {"cells": _cells, "count of the row's cell": partial(_count_of, cell=5), "all": list}
     return [
         Case("count_sparse", 1, (0, 1), parading(_sparse_places), "no row or one row", **MANY),
         Case("count_sparse, the set", 2, (LONE, rows(RED_ROW, BLUE_ROW)), small, "cells and counts", views=views),
         Case("count_sparse, empty table", 2, (EMPTY, LONE), small, "no cell occupied, or one", views=of_first),
         Case("count_sparse, 10^20 cells", 1, (few, more), large, "exact jumps", 400, 5_000, views=of_first),
+        Case("count_sparse, drawn tree", 2, (LONE, rows(RED_ROW, BLUE_ROW)), tree, "leaves and counts", views=of_leaf),
     ]
 
 

@@ -81,7 +81,7 @@ def _sieves() -> Iterator[Case]:
     two = asking(sifting([RED, BLUE], Rows(0), 1, 2, ONE))
     yield from pair("threshold noise only", 1, ONE_ROW, broken.threshold_noise_only, two)
     lead = {"yes to raised questions minus yes to others": lambda yes: yes[:, 0] - yes[:, 1]}
-    yield from pair("no cap", 1, ONE_ROW, broken.no_cap, asking(_capped), views=lead, quick=1_200, deep=10_000)
+    yield from pair("no cap", 1, ONE_ROW, broken.no_cap, asking(_capped), views=lead, quick=2_400, deep=10_000)
 
 
 def _capped(source: Source) -> Array:
@@ -179,6 +179,12 @@ def _leaves() -> Iterator[Case]:
     large = {"size in sixteens, and the choice": lambda seen: np.clip(seen[:, 0] // 16, -1, 3) * 2 + seen[:, 1]}
     yield from pair("noisy size", 1, tables, broken.noisy_size, asking(_size_and_cut), quick=4_000, views=large)
 
+    others = [("yes", "blue", 1)] * 9
+    tables = rows(*others), rows(*others, ("yes", "red", 1))
+    counts = {"counts": between(0, 6)}  # as often as the row may be in the sample
+    whole = asking(lambda source: source.count(RED, TWO, by_class=False).value[0, 0])
+    yield from pair("bootstrap leaf", 2, tables, broken.bootstrap_leaf, whole, quick=16_000, views=counts)
+
 
 def _size_and_cut(source: Source) -> Array:
     """The noisy size for a tenth of epsilon, and whether all rows stay together, for the rest."""
@@ -199,7 +205,7 @@ def _minima() -> Iterator[Case]:
         return np.asarray(source.minimise(Logistic(), [RED, YOUNG, YES], TWO, label=0, offsets=[-30.0]).value[::2, 0])
 
     views = {"quarters of the row's pull": lambda seen: np.clip(4 * seen.min(axis=1) // PULL, 0, 4)}
-    few: dict[str, Any] = {"quick": 800, "deep": 10_000, "views": views}
+    few: dict[str, Any] = {"quick": 1_600, "deep": 10_000, "views": views}
     yield from pair("undivided minimum", 2, ONE_ROW, broken.undivided_minimum, asking(ask), **few)
 
 

@@ -46,8 +46,11 @@ def demo(
         odds |= {name: find(method).run(parts, 1.0, 0)[0] for method, name in OTHERS.items()}
         found = {name: measures(parts.truth, rows) for name, rows in odds.items()}
         quality = [(name, measured["accuracy"], measured["auc"]) for name, measured in found.items()]
+        public = parts.test, [data.schema.classes[code] for code in parts.truth]
         step()
-        draft.write_text(report(model, left=ledger.left, limit=ledger.limit, quality=quality), encoding="utf-8")
+        draft.write_text(
+            report(model, left=ledger.left, limit=ledger.limit, quality=quality, check=public), encoding="utf-8"
+        )
         step()
     if seed is not None:
         console.print(SEEDED.format(what="model"), style="bold red")

@@ -8,11 +8,13 @@ import typer
 from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from ..plans.catalogue import NAMES, presets
 from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json
 
-LEARN = "naive-bayes, logistic, svm, tree, forest, privpfc, projected, sparse-naive-bayes or sparse-logistic"
+LEARN = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
+PRESETS = "; ".join(f"{name}: {', '.join(presets(name))}" for name in NAMES if presets(name))
 
 
 def train(
@@ -20,8 +22,8 @@ def train(
     schema: charge.Public,
     epsilon: Annotated[str, typer.Option(help="What the model may cost, such as 1 or 1/2.")],
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
-    method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}.")] = "naive-bayes",
-    preset: Annotated[str | None, typer.Option(help="A variant of a method: a paper's way to grow trees.")] = None,
+    method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}. See veil methods.")] = "naive-bayes",
+    preset: Annotated[str | None, typer.Option(help=f"A paper's way to grow trees. Of {PRESETS}.")] = None,
     ledger: charge.Account = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,

@@ -1,8 +1,8 @@
-"""The experiments of two papers again: projected histograms (Vinterbo 2012) and PrivPfC (Su et al. 2018).
+"""The experiments of three papers again: projected histograms (Vinterbo 2012), PrivPfC (Su et al. 2018) and trees.
 
-Every number is one of ten folds, stratified by class, of which PrivPfC uses half; the number of the fold is also the
-seed of the noise. Runs are done one after the other in this process, so that what is fitted to one published grid
-shares the grid, as in the paper.
+Every number is one of ten folds, stratified by class, of which PrivPfC uses half; of trees, one of twenty random
+splits. The number of the fold is also the seed of the noise. Runs are done one after the other in this process, so
+that what is fitted to one published grid shares the grid, as in the paper.
 """
 
 import math
@@ -25,17 +25,25 @@ from ..models import PrivPfCClassifier, ProjectedHistogramClassifier
 from ..models.cells import RIDGE, axis_features, learn_cells
 from ..plans.projected_histogram import HELD_OUT
 from ..questions import axis
+from . import tree_papers
 from .data import FOLDS, Data, Split, fold, load
+from .data import split as random_split
 from .methods import Method, Probabilities, find, here, in_order
 from .runs import Progress, Run, carry_out, one_by_one
 
 TABLES = {
     "projected": ("iris", "satellite", "adult"),
     "privpfc": ("adult", "bank_additional", "acs_national2019", "acs_ipums_binary", "br2000"),
+    "trees": tree_papers.TABLES,
 }
 RULES = ("paper", "veil")
-EPSILONS = {"projected": (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10), "privpfc": (0.05, 0.1, 0.2, 0.5, 1)}
-USED = {"projected": FOLDS, "privpfc": 5}  # of the ten folds; a fit of PrivPfC takes up to a quarter of a minute
+EPSILONS: dict[str, tuple[float, ...]] = {
+    "projected": (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10),
+    "privpfc": (0.05, 0.1, 0.2, 0.5, 1),
+    "trees": tree_papers.EPSILONS,
+}
+# of the ten folds; a fit of PrivPfC takes up to a quarter of a minute. Trees have random splits
+USED = {"projected": FOLDS, "privpfc": 5, "trees": tree_papers.SEEDS}
 COLUMNS = (1, 2, 3, 4, 5, 6)
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 PLR = "diffprivlib-logistic-regression"
@@ -90,9 +98,9 @@ def _tables(names: Iterable[str]) -> dict[str, Data]:
 
 def _plan(paper: str, tables: dict[str, Data], quick: bool) -> list[Run]:
     """All runs, fold by fold, so that those that share a fold follow each other."""
-    methods = {"projected": _of_projected, "privpfc": _of_privpfc}[paper]
+    methods = {"projected": _of_projected, "privpfc": _of_privpfc, "trees": _of_trees}[paper]
     return [
-        Run(tables[name], method, float(epsilon), number, _fold)
+        Run(tables[name], method, float(epsilon), number, random_split if paper == "trees" else _fold)
         for name in TABLES[paper]
         for number in range(QUICK_FOLDS if quick else USED[paper])
         for epsilon, method in methods(len(tables[name].schema.features))
@@ -122,6 +130,16 @@ def _of_privpfc(available: int) -> Iterable[tuple[float, Method]]:
         for name, learner in LEARNERS.items():
             yield epsilon, Method(f"privpfc-{name}", partial(here, partial(_learned, learner)))
         yield from ((epsilon, _projected(rules)) for rules in RULES)
+
+
+def _of_trees(available: int) -> Iterable[tuple[float, Method]]:
+    """The learners of trees and, without privacy, the larger class and a tree."""
+    yield math.inf, find("majority")
+    yield (
+        math.inf,
+        Method("tree, not private", partial(here, partial(_without_privacy, LEARNERS["tree"])), private=False),
+    )
+    yield from tree_papers.methods()
 
 
 def _projected(rules: str, **setting: Any) -> Method:

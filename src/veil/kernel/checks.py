@@ -18,6 +18,7 @@ from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from ..schema import Schema
 from .budget import exact
+from .coins import WIDEST, Drawn, PathScores
 from .losses import LOSSES, MOST_CLASSES
 from .scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 
@@ -39,7 +40,7 @@ HAS_WORD = Grid((Axis("", (0, 1), ("with the word", "without")),))  # the two ce
 def check_partition(
     partition: Any, schema: Schema, *, dense: bool = True, depth: int = 0, seen: set[int] | None = None
 ) -> None:
-    """Refuse a partition that is not one of the four kinds or does not fit the schema; axes in `seen` do."""
+    """Refuse a partition that is not one of the five kinds or does not fit the schema; axes in `seen` do."""
     if depth > DEEPEST:
         raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
     if type(partition) is Grid and type(partition.axes) is tuple:
@@ -54,12 +55,14 @@ def check_partition(
     elif type(partition) is Tree and type(partition.branches) is tuple:
         for part in (partition.cut, *partition.branches):
             check_partition(part, schema, dense=dense, depth=depth + 1)
+    elif type(partition) is Drawn:
+        _check_drawn(partition, schema)
     elif type(partition) in (Binned, Predicted):
         _check_scorer(partition.scorer, schema, depth)
         if type(partition) is Binned:
             whole(partition.label, "the binned label", -partition.scorer.classes, partition.scorer.classes - 1)
     else:
-        raise BadInput("a partition must be a Grid, Tree, Binned or Predicted")
+        raise BadInput("a partition must be a Grid, Tree, Drawn, Binned or Predicted")
     if dense and partition.size * len(schema.classes) > DENSE_LIMIT:
         raise BadInput(
             f"{partition.describe()} has too many cells to count one by one: use count_sparse or fewer columns"
@@ -119,12 +122,33 @@ def _check_axis(axis: Axis, schema: Schema) -> None:
         raise BadInput(f"the axis of column {axis.column!r} must number its groups from 0 and name each")
 
 
+def _check_drawn(tree: Drawn, schema: Schema) -> None:
+    """Refuse a drawn tree whose columns are not as they should be, or whose leaves cannot be numbered."""
+    numbers = (tree.depth, tree.seed, tree.most, tree.first)
+    fixed = (type(tree.axes), type(tree.halved)) == (tuple, tuple) and {*map(type, tree.halved)} == {bool}
+    if not fixed or len(tree.axes) != len(tree.halved) or {*map(type, numbers)} != {int}:
+        raise BadInput("a drawn tree needs axes, for each of them whether it is halved, and whole numbers")
+    for axis in tree.axes:
+        _check_axis(axis, schema)
+    for number, least, most in zip(numbers, (1, 0, 1, -1), (DEEPEST, WIDEST, WIDEST, len(tree.axes) - 1), strict=True):
+        whole(number, "a number of a drawn tree", least, most)
+    kept = replace(tree)
+    if len({*kept.columns}) < len(kept.columns) or (tree.width, tree.columns) != (kept.width, kept.columns):
+        raise BadInput("a drawn tree must have every column once, and the size of its axes: make it anew")
+    if tree.size != kept.size or tree.size * len(schema.classes) >= WIDEST:
+        raise BadInput("the leaves of a drawn tree cannot be numbered: use a smaller depth")
+
+
 def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
     if type(scorer) is CellScores:
         check_partition(scorer.partition, schema, depth=depth + 1)
         scorer.table  # noqa: B018 - raises if its shape does not fit the partition
+    elif type(scorer) is PathScores:
+        check_partition(scorer.tree, schema, dense=False, depth=depth + 1)
+        scorer.table  # noqa: B018 - raises if its shape does not fit
     elif type(scorer) is Sum:
-        if type(scorer.parts) is not tuple or {*map(type, scorer.parts)} != {CellScores}:
+        kinds = {*map(type, scorer.parts)} if type(scorer.parts) is tuple else set()
+        if not kinds or not kinds <= {CellScores, PathScores}:
             raise BadInput("a sum needs a tuple of cell scores")
         for part in scorer.parts:
             _check_scorer(part, schema, depth)
@@ -136,7 +160,7 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
             if table.shape != (_weighed(name, schema).size, scorer.classes):
                 raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
     else:
-        raise BadInput("a scorer must be CellScores, Linear or Sum")
+        raise BadInput("a scorer must be CellScores, PathScores, Linear or Sum")
 
 
 def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> Any:

@@ -24,6 +24,7 @@ from .checks import (
     check_score,
     whole,
 )
+from .coins import Drawn
 from .ledger import Ledger
 from .losses import Loss
 from .mechanisms import (
@@ -101,17 +102,17 @@ class Source(Selecting):
         return tuple(self._wrap(frozen(n), float(1 / e), receipt, asked, classes) for n, e, asked in answers)
 
     def count_sparse(
-        self, grid: Grid, budget: Budget, *, threshold: int | None = None, spurious: float = 1.0
+        self, grid: Grid | Drawn, budget: Budget, *, threshold: int | None = None, spurious: float = 1.0
     ) -> Release[SparseCounts]:
-        """The noisy counts above a threshold, over a grid with any number of cells.
+        """The noisy counts above a threshold, over a grid, or the leaves of a drawn tree, with any number of cells.
 
         The same release as `count` with every count up to the threshold blanked, drawn without visiting the empty
         cells. The default threshold lets through `spurious` empty cells on average.
         """
         check_partition(grid, self.schema, dense=False)
         epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
-        if type(grid) is not Grid:
-            raise BadInput("a sparse count needs a Grid")
+        if type(grid) not in (Grid, Drawn):
+            raise BadInput("a sparse count needs a Grid or a Drawn")
         level = sparse_level(cells, epsilon, threshold, spurious)
         receipt = self._charge("count_sparse", f"{grid.describe()} above {level}", budget)
         with quiet():

@@ -13,6 +13,7 @@ from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
 from .bag_minimise import WordRows
+from .coins import Drawn
 from .minimise import Blocks
 from .noise import Integers, Noise
 from .tally import Tally
@@ -95,8 +96,11 @@ class Table:
         truth = labels == numbers if label is None else np.where(labels == label, 1, -1)[None]
         return Blocks(codes, [grid.size for grid in grids], truth.astype(np.float64))
 
-    def occupied(self, grid: Grid) -> tuple[npt.NDArray[Any], Integers]:
+    def occupied(self, grid: Grid | Drawn) -> tuple[npt.NDArray[Any], Integers]:
         """The cells that hold rows, once each, sorted (cell * classes + class), and their counts; of any grid."""
+        if isinstance(grid, Drawn):
+            leaves = [cells * self.classes + labels for cells, labels in self._blocks(grid)]
+            return np.unique(np.concatenate(leaves), return_counts=True)
         numbers: npt.NDArray[Any] = np.zeros(len(self), np.int64)
         codes = np.zeros(1, object if grid.size * self.classes >= 2**62 else np.int64)
         for piece in _pieces(self._with_class(grid)):

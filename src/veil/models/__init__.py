@@ -4,6 +4,7 @@ import os
 
 from ..errors import BadInput
 from .base import PrivateClassifier
+from .displays import coefficients, plot_tree
 from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
 from .linear import LinearSVMClassifier, LogisticRegressionClassifier
@@ -44,7 +45,9 @@ __all__ = [
     "RandomForestClassifier",
     "SparseLogisticRegressionClassifier",
     "SparseNaiveBayesClassifier",
+    "coefficients",
     "load_model",
+    "plot_tree",
 ]
 
 

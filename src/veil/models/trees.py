@@ -1,18 +1,13 @@
 """Private decision trees and forests as classifiers."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from ..display import readable
 from ..kernel.budget import Budget
 from ..kernel.source import Source
-from ..plans.finish import probabilities
 from ..plans.trees import decision_tree, random_forest
-from ..questions import WHOLE, Scorer, Tree
+from ..questions import Scorer
 from .base import PrivateClassifier
+from .displays import export_text
 
 
 class DecisionTreeClassifier(PrivateClassifier):
@@ -51,28 +46,9 @@ class DecisionTreeClassifier(PrivateClassifier):
         return decision_tree(source, budget, preset=self.preset, depth=self.depth)
 
     def export_text(self) -> str:
-        """The tree in words, a line for each branch: what leads there and, of a leaf, its class and how sure it is."""
-        check_is_fitted(self)
-        scorer: Any = self.scorer_
-        classes = [str(self.classes_[place]) for place in np.argsort(self._order)]
-        leaves = ((classes[shares.argmax()], shares.max()) for shares in probabilities(scorer.table))
-        return "\n".join(_lines(scorer.partition, leaves))
-
-
-def _lines(part: Any, leaves: Iterator[tuple[str, float]], indent: str = "") -> Iterator[str]:
-    """A line for each branch of a part of a tree, and those below it; leaves come in the order of the cells."""
-    cut = part.cut if isinstance(part, Tree) else part
-    if not cut.axes:
-        yield "{}all rows: {} ({:.2f})".format(indent, *next(leaves))
-        return
-    for number, name in enumerate(cut.axes[0].names):
-        below = part.branches[number] if isinstance(part, Tree) else WHOLE
-        start = f"{indent}{readable(cut.columns[0])} is {readable(name)}"
-        if below == WHOLE:
-            yield "{}: {} ({:.2f})".format(start, *next(leaves))
-        else:
-            yield start
-            yield from _lines(below, leaves, indent + "    ")
+        """The tree in words, a line for each branch: what leads there and its noisy rows; of a leaf also its class, how
+        sure it is, and the rows of each class, with the standard errors of their noise."""
+        return export_text(self)
 
 
 class RandomForestClassifier(PrivateClassifier):

@@ -15,6 +15,7 @@ Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[Any]
 PSEUDO_ROWS = 0.7  # rows that a class is given in every cell, in units of the noise scale
 OF_PARENT = 0.7  # of these, the part shared out as in the group around the cell; the rest as in the whole table
+DOUBT = 1.5  # the power of the reliability of a sum over columns
 LEAST_SHARE = 1e-9  # no class is impossible, so that logarithms stay finite
 
 
@@ -116,17 +117,18 @@ def smooth_with_errors(
 
 
 def reliability(logs: Sequence[Numbers], errors: Sequence[Numbers], prior: Numbers) -> float:
-    """What to multiply the log-likelihood ratios of all columns by, from 1 without noise down to about 1/2.
+    """What to multiply the log-likelihood ratios of all columns by, from 1 without noise down to about 1/3.
 
     Noise makes ratios larger, so that their sum over many columns is sure of what nobody knows. Measured squares hold
-    signal and noise, and smoothing has taken some noise out, so the rule is measured / (measured + noise). One factor
-    for all columns: with two classes, it leaves the order of the rows alone.
+    signal and noise, and smoothing has taken some noise out, so the rule is measured / (measured + noise), to a power
+    that says how much surer a sum is than its parts (log loss on ten tables). One factor for all columns: with two
+    classes, it leaves the order of the rows alone.
     """
     table, error = np.concatenate(logs), np.concatenate(errors)
     rows = np.outer(np.exp(table) @ prior, prior)  # as if column and class were independent
     measured = float((rows * (table - (table @ prior)[:, None]) ** 2).sum())
     noise = float((rows * error**2 * (1 - prior)).sum())
-    return measured / (measured + noise) if noise > 0 else 1.0
+    return (measured / (measured + noise)) ** DOUBT if noise > 0 else 1.0
 
 
 def cell_logs(counts: Counts, shape: Sequence[int], scale: float, prior: Numbers) -> Numbers:

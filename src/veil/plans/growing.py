@@ -1,4 +1,4 @@
-"""Growing trees: by choices in all nodes of a level at once, or by public coins; then counts in the leaves."""
+"""Growing trees by choices in all nodes of a level at once; then counts in the leaves."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +32,8 @@ class Rules:
     rooted: bool = False  # each column has a tree of its own, which begins with it
     prune: str | None = None
     leaf: int = 1
+    demand: float = 1.0  # how many times its noise the average count of a branch must be, by the test of sizes
+    frugal: bool = False  # a leaf takes its parts alone, and what is left on its path stays unspent
     handicap: float = 0.0  # rows that a choice must save for each branch more, in noise scales of all classes
 
 
@@ -63,9 +65,10 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
         if rules.tested:
             _measure(source, root, part)
             left -= unit
-            going = _large(going, source, cuts, unit, most - len(nodes))
+            going = _large(going, source, cuts, unit / Fraction(rules.demand), most - len(nodes))
         kept = set(going)
-        source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], Budget(left), going)
+        to_leaf = Budget(unit * rules.leaf if rules.frugal else left)
+        source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], to_leaf, going)
         if not going:
             return root
         mask[[node not in kept for node in nodes]] = True  # none of the rows that are left is there
@@ -116,25 +119,3 @@ def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: o
         if node in chosen:
             node.counts, node.deviation = counts.astype(np.float64), sqrt(2) * max(release.scale or 0.0, LEAST_SCALE)
     return rest
-
-
-def draw(cuts: Cuts, depth: int, rows: float, needed: float, first: str | None, coins: np.random.Generator) -> Node:
-    """A tree without counts whose cuts are drawn by public coins: a column that still divides the node, then a cut.
-
-    A node is divided as long as more rows than needed would be in it if all cuts were even. The root's column may be
-    given.
-    """
-    root = cuts.root()
-    level, leaves = [(root, rows)], 1
-    for _ in range(depth):
-        level = [(node, support) for node, support in level if support > needed]
-        below = []
-        for (node, support), may in zip(level, cuts.allowed([node for node, _ in level]) if level else [], strict=True):
-            here = may & (cuts.columns == first) if node is root and first is not None else may
-            if here.any() and leaves < MOST_LEAVES - cuts.widths.max():
-                column = coins.choice(sorted(set(cuts.columns[here])))
-                cuts.divide(node, cuts.grids[coins.choice(np.flatnonzero(here & (cuts.columns == column)))])
-                leaves += len(node.branches) - 1
-                below += [(branch, support / len(node.branches)) for branch in node.branches]
-        level = below
-    return root

@@ -83,12 +83,14 @@ def is_private(schema: Schema, receipts: Sequence[Receipt]) -> bool:
     return bool(receipts) and not schema.public and all(receipt.private for receipt in receipts)
 
 
-def total(receipts: Sequence[Receipt], path: str = "") -> Fraction:
-    """What charges cost together: those of one account add up, of the parts of a split the dearest counts."""
+def total(receipts: Sequence[Receipt], path: str = "", pick: Callable[[Any], Fraction] = max) -> Fraction:
+    """What charges cost together: those of one account add up, of the parts of a split the dearest counts.
+
+    With `pick=min` the least that the charges on the path of a row add up to.
+    """
     own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
     inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))
-    dearest: dict[str, Fraction] = defaultdict(Fraction)
+    splits: dict[str, list[Fraction]] = defaultdict(list)
     for part in {account[len(path) + 1 :].partition("/")[0] for account in inside} - {""}:
-        split = part.partition(".")[0]
-        dearest[split] = max(dearest[split], total(receipts, f"{path}/{part}"))
-    return own + sum(dearest.values(), Fraction(0))
+        splits[part.partition(".")[0]].append(total(receipts, f"{path}/{part}", pick))
+    return own + sum(map(pick, splits.values()), Fraction(0))

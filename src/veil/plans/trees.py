@@ -4,6 +4,7 @@ Friedman and Schuster, KDD 2010; Mohammed, Barouti, Alhadidi and Chen, 2015; Jag
 2009; Patil and Singh, 2014; Fletcher and Islam, 2015.
 """
 
+from collections.abc import Sequence
 from math import log, sqrt
 from typing import Any
 
@@ -11,11 +12,14 @@ import numpy as np
 
 from ..errors import BadInput
 from ..kernel.budget import Budget
+from ..kernel.noise import SMALLEST_EPSILON
+from ..kernel.release import Release
 from ..kernel.source import Source
 from ..questions import WHOLE, CellScores, Sum
 from .branches import MOST_DEPTH, Cuts, Node
+from .coins import MOST_LISTED, count_paths, deepest_drawn, draw, top_of, unlisted
 from .finish import LEAST_SHARE, Numbers, class_prior
-from .growing import Rules, bounded, draw, grow, room, settle
+from .growing import LEAST_SCALE, Rules, bounded, grow, room, settle
 from .pruning import PRUNE, add_up, class_shares
 
 TREES = {
@@ -33,6 +37,8 @@ TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs
 SEED = 2009  # shapes drawn by coins are public, and the same for everyone
 MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
 GROWTH = 5  # a level more for each time as many rows that stand out of the noise
+APART = 6  # columns up to which evidence is added in full: of more, some say the same thing again
+Forest = tuple[list[Node], list[float], Numbers]  # trees, their weights, the class shares of all rows
 PLENTY = 10_000  # rows that stand out of the noise, from which a forest grows a tree over all columns
 
 
@@ -45,11 +51,19 @@ def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth
 
     Returns the logarithms of the class shares in the leaves.
     """
+    root, prior = grow_tree(source, budget, preset=preset, depth=depth)
+    return CellScores(root.partition(), _logs(class_shares(root, prior)))
+
+
+def grow_tree(
+    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None
+) -> tuple[Node, Numbers]:
+    """The tree of `decision_tree` with the counts of its nodes, and the class shares of all rows."""
     rules, cuts = _check(source, TREES, preset, depth)
+    _check_budget(source, budget, rules, depth, 1)
     rows, rest = _rows(source, budget, rules, depth)
     root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
-    prior = _finish([root], rules)
-    return CellScores(root.partition(), _logs(class_shares(root, prior)))
+    return root, _finish([root], rules)
 
 
 def random_forest(
@@ -72,29 +86,95 @@ def random_forest(
     Returns a sum over the trees: logarithms of how far the class shares in a leaf are from those of all rows, less the
     more often a path meets each column.
     """
+    made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart)
+    return made if isinstance(made, Sum) else _add(*made)
+
+
+def grow_forest(
+    source: Source, budget: Budget, *, preset: str, depth: int | None, trees: int | None, apart: bool
+) -> Forest | Sum:
+    """The trees of `random_forest`, their weights and the class shares of all rows; their scores if they are not
+    listed."""
     rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
-    rows, rest = _rows(source, budget, rules, depth)
+    _check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
     if rules.rooted:
-        return _by_column(source, rest, cuts, rules, rows, depth, trees)
-    count = trees or rules.trees or _trees(source, cuts, rows, rest)
-    rooms, parts = (source,) * count, rest.each(count)
-    if apart:
-        rooms, parts, rows = source.split_at_random(*[1] * count), (rest,) * count, rows / count
-    depth = _depth(source, cuts, rules, depth, rows, parts[0])
-    roots = _shapes(source, cuts, rules, depth, rows, parts[0], count)
+        return _by_column(source, budget, cuts, rules, depth, trees)
+    if rules.score is None:
+        return _by_coins(source, budget, cuts, rules, depth, trees, apart)
+    roots = [cuts.root() for _ in range(trees or rules.trees or 1)]
+    rooms, parts = _shared(source, budget, len(roots), apart)
     for root, place, part in zip(roots, rooms, parts, strict=True):
-        if rules.score is None:
-            settle(place, root, root.leaves(), part)
-        else:
-            grow(place, part, cuts, rules, depth, root)
-    often = sum(root.depth() for root in roots) / len(source.schema.features)
-    return _add(roots, [1 / max(often, 1.0)] * count, _finish(roots, rules))
+        grow(place, part, cuts, rules, _depth(source, cuts, rules, depth, 1.0, part), root)
+    return _together(source, roots, rules)
+
+
+def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tuple[Source, ...], tuple[Budget, ...]]:
+    """The rows and the budget of each tree: all rows and a part, or rows of its own and everything."""
+    if apart:
+        return source.split_at_random(*[1] * count), (budget,) * count
+    return (source,) * count, budget.each(count)
+
+
+def _by_coins(
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None, apart: bool
+) -> Forest | Sum:
+    """Trees that public coins draw, each with counts in its leaves: of all leaves or, if these are too many to be
+    listed, of those above a threshold."""
+    counted, rest = _classes(source, budget, cuts, rules, depth, trees)
+    rows = max(float(counted.value.sum()), 1.0) if counted else 1.0
+    count = trees or rules.trees or _trees(source, cuts, rows, rest)
+    rooms, parts = _shared(source, rest, count, apart)
+    rows = rows / count if apart else rows
+    depth = depth or rules.depth or _random_depth(source, cuts, rows)
+    roots = _draw(source, cuts, rules, depth, rows, parts[0], count)
+    if roots is None and counted is not None:
+        return _unlisted(source, rooms, parts, counted, rules, depth, rows)
+    assert roots is not None  # without a count of all rows no tree can be that large
+    for root, place, part in zip(roots, rooms, parts, strict=True):
+        settle(place, root, root.leaves(), part)
+    return _together(source, roots, rules)
+
+
+def _classes(
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
+) -> tuple[Release[Any] | None, Budget]:
+    """The rows of each class, if a rule needs them or trees may be too large to be listed; what is left besides."""
+    count = trees or rules.trees or MOST_TREES
+    if depth is not None and not rules.support and count * cuts.most_leaves(depth) <= MOST_LISTED:
+        return None, budget
+    to_size, rest = budget.split(TO_SIZE, 100 - TO_SIZE)
+    return source.count(WHOLE, to_size), rest
+
+
+def _unlisted(
+    source: Source,
+    rooms: tuple[Source, ...],
+    parts: tuple[Budget, ...],
+    counted: Release[Any],
+    rules: Rules,
+    depth: int,
+    rows: float,
+) -> Sum:
+    """Trees with any number of leaves: a leaf that was not released says what the counted node above it says."""
+    prior = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.scale or 0.0, LEAST_SCALE))
+    needed = _needed(source, parts[0]) if rules.support else 0.0
+    firsts = _firsts(source, rules, len(parts), np.random.default_rng(SEED))
+    drawn = [
+        unlisted(source.schema, depth, rows, needed, first, 1000 * SEED + number) for number, first in enumerate(firsts)
+    ]
+    half = _needed(source, Budget(parts[0].epsilon / 2))
+    tops = [top_of(tree, rows, half, MOST_LISTED // len(parts)) for tree in drawn]
+    often = sum(top.depth for top in tops) / len(source.schema.features)
+    weight, start = 1 / max(often, 1.0), np.log(prior) / len(parts)
+    asked = zip(rooms, drawn, tops, parts, strict=True)
+    return Sum(tuple(count_paths(place, tree, top, part, prior, weight, start) for place, tree, top, part in asked))
 
 
 def _by_column(
-    source: Source, budget: Budget, cuts: Cuts, rules: Rules, rows: float, depth: int | None, trees: int | None
-) -> Sum:
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
+) -> Forest:
     """A tree for each column and, for half of the budget and of the evidence, trees that are grown over all columns."""
+    rows, budget = _rows(source, budget, rules, depth)
     signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
     count = int(signal >= PLENTY) if trees is None else trees
     to_grow, to_count = budget.each(2) if count else (None, budget)
@@ -106,20 +186,47 @@ def _by_column(
         cuts.divide(stump, cut)
         settle(source, stump, stump.leaves(), part)
     weights = [*[1 / (2 * count) for _ in grown], *[1 / 2 if count else 1.0] * len(stumps)]
-    return _add([*grown, *stumps], weights, _finish([*grown, *stumps], rules))
+    roots, calm = [*grown, *stumps], sqrt(APART / max(len(weights), APART))
+    weights = [calm * weight * _trust(root, rows) for root, weight in zip(roots, weights, strict=True)]
+    return roots, weights, _finish(roots, rules)
 
 
-def _shapes(
+def _trust(root: Node, rows: float) -> float:
+    """The weight of what leaves say whose average count is below the deviation of its noise: less than one."""
+    leaves = root.leaves()
+    return sqrt(min(rows / (len(leaves) * len(leaves[0].counts) * leaves[0].deviation), 1.0))
+
+
+def _draw(
     source: Source, cuts: Cuts, rules: Rules, depth: int, rows: float, budget: Budget, count: int
-) -> list[Node]:
-    """The trees before anything is asked: whole, if coins draw them, or bare. By support, roots differ in column."""
-    if rules.score is not None:
-        return [cuts.root() for _ in range(count)]
-    coins, names = np.random.default_rng(SEED), [column.name for column in source.schema.features]
+) -> list[Node] | None:
+    """The trees before anything is asked; None if together they have too many leaves to be listed."""
+    coins, needed = np.random.default_rng(SEED), _needed(source, budget) if rules.support else 0.0
+    roots, most = list[Node](), MOST_LISTED
+    for first in _firsts(source, rules, count, coins):
+        root = draw(cuts, depth, rows, needed, first, coins, most)
+        if root is None:
+            return None
+        roots.append(root)
+        most -= len(root.leaves())
+    return roots
+
+
+def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator) -> Sequence[str | None]:
+    """The columns of the roots: by support every column once before one comes again, else as the coins fall."""
     if not rules.support:
-        return [draw(cuts, depth, rows, 0.0, None, coins) for _ in range(count)]
+        return [None] * count
+    names = [column.name for column in source.schema.features]
     order = np.concatenate([coins.permutation(len(names)) for _ in range(-(-count // len(names)))])[:count]
-    return [draw(cuts, depth, rows, _needed(source, budget), names[place], coins) for place in order]
+    return [names[place] for place in order]
+
+
+def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
+    """All trees with equal weights, less the more often a path meets each column; none for a tree of one leaf, whose
+    shares differ from those of all rows by noise alone."""
+    often = sum(root.depth() for root in roots) / len(source.schema.features)
+    prior = _finish(roots, rules)
+    return roots, [1 / max(often, 1.0) if root.branches else 0.0 for root in roots], prior
 
 
 def _finish(roots: list[Node], rules: Rules) -> Numbers:
@@ -160,14 +267,17 @@ def _needed(source: Source, budget: Budget) -> float:
 
 def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: float, budget: Budget) -> int:
     """The levels of a tree: as asked, as the rules say, or as the rows call for."""
-    fits = MOST_DEPTH if rules.tested or rules.gathered or rules.support else cuts.deepest(room(source, cuts))
+    fits = MOST_DEPTH if rules.tested or rules.gathered else cuts.deepest(room(source, cuts))
     if depth is not None or rules.depth is not None:
         return min(depth or rules.depth or 1, fits)
-    if rules.score is None:
-        wanted = min(len(source.schema.features) // 2, log(rows) / log(cuts.branching) - 1)
-        return int(np.clip(wanted, 1, fits))
     signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
     return int(np.clip(round(log(max(signal, 1.0)) / log(GROWTH)), 1, MOST_GROWN))
+
+
+def _random_depth(source: Source, cuts: Cuts, rows: float) -> int:
+    """Half of the columns, or as many levels as leave rows in the leaves (Jagannathan et al.)."""
+    wanted = min(len(source.schema.features) // 2, log(rows) / log(cuts.branching) - 1)
+    return int(np.clip(wanted, 1, deepest_drawn(source.schema)))
 
 
 def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
@@ -175,6 +285,18 @@ def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
     columns, needed = len(source.schema.features), _needed(source, budget)
     least, most = (rows / cuts.branching**depth / needed for depth in (columns / 2, 2))
     return int(np.clip(min(max(columns, least), most), 1, MOST_TREES))
+
+
+def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
+    """Refuse more trees or levels than can be paid for, before anything is charged, and say what would fit."""
+    tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
+    of_level, of_leaf = 1 + tests, rules.leaf + tests
+    affordable = int(budget.epsilon / (source.schema.rows_per_person * SMALLEST_EPSILON))  # parts that it can have
+    if trees * (levels * of_level + of_leaf) <= affordable or affordable < of_level + of_leaf:
+        return  # what cannot pay for a single cut is refused by the first question
+    fits = [f"{affordable // (levels * of_level + of_leaf)} trees"] if trees > 1 else []
+    fits += [f"a depth of {max((affordable // trees - of_leaf) // of_level, 0)}"] if levels else []
+    raise BadInput(f"the budget pays for {' or '.join(fits)} at most: use a larger one, or less of them")
 
 
 def _check(
@@ -198,7 +320,11 @@ def _check(
     most = room(source, cuts)
     if most < 2:
         raise BadInput("a column has too many values to choose by: declare groups of them, or leave it out")
-    if depth is not None and not (rules.tested or rules.gathered or rules.support) and cuts.most_leaves(depth) > most:
+    if depth is not None and rules.score is None and depth > deepest_drawn(source.schema):
+        raise BadInput(
+            f"a random tree over columns this wide can be {deepest_drawn(source.schema)} levels deep at most"
+        )
+    if depth is not None and rules.score and not (rules.tested or rules.gathered) and cuts.most_leaves(depth) > most:
         raise BadInput(
             f"a tree of depth {depth} may have {cuts.most_leaves(depth):,} leaves, more than {most:,}: "
             f"use a depth of at most {cuts.deepest(most)}"

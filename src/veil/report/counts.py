@@ -7,13 +7,12 @@ import numpy.typing as npt
 from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap
 
-from ..display import readable
+from ..display import COLOURS, readable
 from ..errors import BadInput
 from ..kernel.release import Release
 from ..questions import Grid
 
 Numbers = npt.NDArray[np.float64]
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # for all eyes
 PALE = "#8c8c8c"  # what the noise has drowned
 MOST_CODES = 40  # drawn of one column: those with the most rows
 MOST_CLASSES = len(COLOURS)  # drawn as shares; more of them are a heat map

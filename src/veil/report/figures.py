@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from ..display import readable
-from .counts import COLOURS, LETTERS, CountsDisplay, draw, height
+from ..display import COLOURS, readable
+from .counts import LETTERS, CountsDisplay, draw, height
 from .words import escaped
 
 INK, LINE, LOUD = "#1b1c1d", "#d9dadb", "#c8102e"  # text, grid, and what drowned; the page has its own shades of them
@@ -63,6 +63,22 @@ def quality_figure(rows: Rows) -> str:
         _list_names(ax, names)
 
     return _svg("accuracy and AUC", (7, 0.5 + 0.3 * len(rows)), paint)
+
+
+def reliability_figure(points: Sequence[tuple[float, float, float, float]]) -> str:
+    """How sure a model was, how often it was right, and an interval: dots with bars, beside the diagonal."""
+
+    def paint(ax: Any) -> None:
+        said, right, low, high = np.array(points).T
+        ax.plot([0, 1], [0, 1], color=INK, linewidth=1)
+        ax.vlines(said, low, high, colors=COLOURS[0], linewidth=4, alpha=0.5)
+        ax.scatter(said, right, c=COLOURS[0], s=22, zorder=3)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability that was said (across), share that was right (up)")
+        ax.grid(linewidth=0.6)
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+
+    return _svg("calibration", (4.2, 3.6), paint)
 
 
 def _list_names(ax: Any, names: Sequence[str]) -> None:

@@ -4,9 +4,8 @@ from fractions import Fraction
 from inspect import getdoc
 from typing import Any
 
-import numpy as np
-
 from ..display import number
+from ..models.displays import coefficients
 from . import sections
 from .counts import displays
 from .facts import noise_of
@@ -58,19 +57,6 @@ def _weights(model: Any) -> str:
     """The weights of a linear model by column and group of codes; nothing if it was made from counts."""
     if not any(release.receipt.verb == "minimise" for release in model.releases_):
         return ""
-    classes = model.schema_.classes
-    shown = [1] if len(classes) == 2 else range(len(classes))
-    rows = [
-        (name, group, *(number(weights[place] - (0 if len(classes) == 2 else weights.mean())) for place in shown))
-        for name, table in model.scorer_.weights.items()
-        for group, weights in _groups(model.schema_.get(name), np.asarray(table))
-    ]
-    return WEIGHTS + sections.table("Weights", ["column", "values", *(classes[place] for place in shown)], rows)
-
-
-def _groups(column: Any, table: Any) -> list[tuple[str, Any]]:
-    """The codes that have a weight in common, by name, and their weights."""
-    found: dict[Any, list[int]] = {}
-    for code, weights in enumerate(table):
-        found.setdefault(tuple(weights), []).append(code)
-    return [(column.group_name(codes), table[codes[0]]) for codes in found.values()]
+    found = coefficients(model)
+    rows = [(name, group, *map(number, weights)) for name, group, *weights in zip(*found.values(), strict=True)]
+    return WEIGHTS + sections.table("Weights", list(found), rows)

@@ -15,6 +15,7 @@ from ..synopsis import Synopsis
 from . import model as model_report
 from . import sections
 from . import synopsis as synopsis_report
+from .calibration import calibration
 from .words import escaped
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -26,12 +27,14 @@ def report(
     left: Fraction | None = None,
     limit: Fraction | None = None,
     quality: Sequence[tuple[str, float, float]] = (),
+    check: tuple[Any, Any] | None = None,
 ) -> str:
     """One self-contained HTML page about a fitted model or a synopsis, for readers who did not run it.
 
     `left` and `limit` are the ledger's, if the page shall show them. `quality` has a name, an accuracy and an AUC for
-    each model to compare, measured on public rows or privately. Only releases, public scales, the schema and receipts
-    enter, so the same ones always make the same text.
+    each model to compare, measured on public rows or privately. `check` are rows and their labels, PUBLIC ones, on
+    which the calibration of a model is measured. Only releases, public scales, the schema and receipts enter besides,
+    so the same ones always make the same text.
     """
     special = synopsis_report if isinstance(model, Synopsis) else model_report
     if not isinstance(model, Synopsis):
@@ -40,9 +43,10 @@ def report(
     parts = [
         sections.banner(model),
         *special.parts(model, left, limit),
+        "" if isinstance(model, Synopsis) else calibration(model, check),
         sections.quality(quality),
         sections.promise(model),
-        _footer(model),
+        _footer(model, check is not None),
     ]
     return _page(special.title(model), "\n".join(parts), _receipts(model))
 
@@ -55,11 +59,12 @@ def _balance(model: Any, left: Any, limit: Any) -> tuple[Fraction | None, Fracti
     return left, limit
 
 
-def _footer(model: Any) -> str:
+def _footer(model: Any, checked: bool) -> str:
     times = sorted({receipt.time for receipt in model.receipts_})
     versions = sorted({receipt.version for receipt in model.receipts_})
     when = " to ".join(escaped(time) for time in dict.fromkeys([times[0], times[-1]]))
-    source = "This page was made from released values, public noise scales, the schema and receipts; no row was read."
+    source = "This page was made from released values, public noise scales, the schema and receipts; "
+    source += "its calibration from rows that are public." if checked else "no row was read."
     return f"<footer>Charged {when} by Veil {', '.join(map(escaped, versions))}, says the ledger. {source}</footer>"
 
 

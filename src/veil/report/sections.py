@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..display import amount, column_rows, html_table, number, readable
+from ..display import COLOURS, amount, column_rows, html_table, number, readable
 from ..kernel.minimise import UNIT as WEIGHT
 from ..plans.run import total
-from .counts import COLOURS, MOST_CODES, CountsDisplay
+from .counts import MOST_CODES, CountsDisplay
 from .facts import Noise, noise_of
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
 from .words import escaped, factor, listed, plural
@@ -102,7 +102,30 @@ def cost(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
     spent = total(model.receipts_)
     header = ["entry", "ledger / hash", "asked", "noise", "epsilon"]
     charges = table("Charges, exact", header, [*rows, ("", "", "together", "", amount(spent))])
-    return section("What it cost and what is left", _bar(spent, left, limit), charges, CHECK)
+    return section("What it cost and what is left", _bar(spent, left, limit), charges, _paths(model), CHECK)
+
+
+def _paths(model: Any) -> str:
+    """What the charges on the path of a row add up to, and which charges are about which part of the rows."""
+    least, most = total(model.receipts_, pick=min), total(model.receipts_)
+    parts: dict[str, list[Any]] = {}
+    for receipt in model.receipts_:
+        parts.setdefault(receipt.account.rstrip("/"), []).append(receipt)
+    if len(parts) < 2:
+        return "<p>Every charge is about all rows, so they add up.</p>"
+    each = f"to {amount(most)}" if least == most else f"to {amount(least)} at least and {amount(most)} at most"
+    words = "<p>Rows were set apart on the way. A row is in one part of every split, and only the charges on its path "
+    words += f"concern it: those of the parts it is in, and of all rows. On every path they add up {each}.</p>"
+    rows = [
+        (
+            part or "all rows",
+            " + ".join(f"{r.verb} {amount(r.epsilon)}" for r in own),
+            amount(sum(r.epsilon for r in own)),
+        )
+        for part, own in list(parts.items())[:MOST_COLUMNS]
+    ]
+    rest = f'<p class="quiet">More parts: {len(parts) - MOST_COLUMNS}.</p>' if len(parts) > MOST_COLUMNS else ""
+    return words + table("Charges by part", ["part", "charges", "together"], rows) + rest
 
 
 def _bar(run: Fraction, left: Fraction | None, limit: Fraction | None) -> str:

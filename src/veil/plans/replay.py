@@ -1,0 +1,45 @@
+"""The answers of a run once more: a plan makes of them what it made of the rows, and nothing is asked or charged."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import BadInput
+from ..kernel.release import Release
+from ..schema import Schema
+
+
+class Replay:
+    """In place of a source, for a plan that counts, chooses in cells and splits: gives released answers in their order.
+
+    Answers that are not about what the plan asks, as from a file of another version, are refused.
+    """
+
+    def __init__(self, schema: Schema, releases: "Iterable[Release[Any]]") -> None:
+        self.schema, self._coming = schema, iter(releases)
+
+    def count(self, partition: Any, budget: Any, *, by_class: bool = True) -> "Release[Any]":
+        release = self._next("count")
+        shape = (partition.size, len(self.schema.classes) if by_class else 1)
+        _insist(release.question.describe() == partition.describe() and release.value.shape == shape)
+        return release
+
+    def choose_each(self, partition: Any, candidates: Any, *asked: Any, **how: Any) -> "Release[Any]":
+        release = self._next("choose_each")
+        _insist(release.value.shape == (partition.size,) and release.value.max() < len(candidates))
+        return release
+
+    def split(self, partition: Any) -> "tuple[Replay, ...]":
+        return (self,) * int(partition.size)
+
+    def _next(self, verb: str) -> "Release[Any]":
+        release = next(self._coming, None)
+        _insist(release is not None and release.receipt.verb == verb)
+        assert release is not None
+        return release
+
+
+def _insist(right: bool) -> None:
+    if not right:
+        raise BadInput(
+            "the released answers are not those that this version of Veil would ask for: fit the model again"
+        )
