@@ -36,7 +36,7 @@ BROKEN = {
     "threshold testing of words",
     "noise-cut of words",
     "one word a row",
-    "clusters of exact counts",
+    "clusters of words by exact counts",
 }
 
 

@@ -32,6 +32,7 @@ from veil import (
     bag,
     open_source,
 )
+from veil.kernel.losses import Logistic
 from veil.kernel.mechanisms import peel
 from veil.kernel.table import read_table
 
@@ -203,3 +204,55 @@ def test_a_matrix_is_counted_like_the_texts_it_stands_for():
     for matrix in (dense, sparse.csr_array(dense), sparse.coo_matrix(dense), sparse.csc_matrix(dense)):
         source = open_source({"label": labels, "text": matrix}, wide, Ledger(10**15, "zoo"), 0)
         assert (source.count_words(bag(wide), HUGE).value == texts).all()
+
+
+def test_a_person_s_rows_share_what_one_row_may_cost():
+    people = SCHEMA.model_copy(update={"person": "who", "rows_per_person": 3})
+    table = {"label": ["yes"] * 9, "text": ["ant bee"] * 9, "who": ["a"] * 9}
+    source = open_source(table, people, Ledger(10**15, "zoo"), 0)
+    assert source.count_words(bag(people), Budget(1)).scale == 2 * 3
+    assert source.choose_best(bag(people), Rows(), Budget(1), count=2).scale == 2 * 3
+    assert source.count_words(bag(people), HUGE).value[0].tolist() == [0, 3]
+
+
+def test_sifting_has_the_law_of_a_sieve_asked_one_by_one():
+    """Two candidates, one hit: how often each is found, or none, by `sift` and by `above` in a random order."""
+    rows, asked, trials, found = [("yes", {"ant"})] * 2, [(0, "ant"), (1, "bee")], 4_000, []
+    source, order = opened(rows), np.random.default_rng(5)
+    two = bag(SCHEMA, words=(0, 1))
+    for _ in range(trials):
+        found.append(tuple(source.sift(two, Rows(), 1, Budget(1), most=1).value.tolist()))
+    columns = [Categorical(name=word, values=("1", "0"), missing="0") for _, word in asked]
+    schema = Schema(name="zoo", label="label", column=[*columns, LABEL])
+    dense = open_source({"ant": [1, 1], "bee": [0, 0], "label": ["yes"] * 2}, schema, Ledger(10**15, "zoo"), 1)
+    one_by_one = []
+    for _ in range(trials):
+        sieve, places = dense.above(Rows(0), 1, Budget(1)), order.permutation(2)
+        hit = next((int(place) for place in places if sieve.ask(axis(columns[place]))), None)
+        one_by_one.append(() if hit is None else (hit,))
+    for outcome in ((), (0,), (1,)):
+        shares = [answers.count(outcome) / trials for answers in (found, one_by_one)]
+        assert abs(shares[0] - shares[1]) < 5 * (2 * max(shares) / trials) ** 0.5
+
+
+def test_strange_rows_never_warn_print_or_fail(capfd, recwarn):
+    strange = [None, float("nan"), 7, b"\xff ant", "x" * 10**5, object(), "", "\ud800 bee", ["ant"], {"a": 1}]
+    for labels in (["yes"] * 10, [None] * 10, [object()] * 10):
+        source = open_source({"label": labels, "text": strange}, SCHEMA, Ledger(10**15, "zoo"))
+        answers = [
+            source.count_words(bag(SCHEMA), Budget(1)),
+            source.choose_best(bag(SCHEMA), Entropy(), Budget(1), count=6),
+            source.choose_above(bag(SCHEMA), Gini(), -5, Budget(1), most=6),
+            source.sift(bag(SCHEMA), Purity(), 1, Budget(1), most=6),
+            source.minimise_words(Logistic(), bag(SCHEMA), Budget(1), label=1),
+        ]
+        assert all(answer.value.dtype == np.int64 and not answer.value.flags.writeable for answer in answers)
+    assert not recwarn.list and capfd.readouterr() == ("", "")
+
+
+def test_no_row_and_one_row_are_answered_in_the_same_form():
+    for rows in ([], [("yes", set())], [("no", set(WORDS))]):
+        source = opened(rows)
+        assert source.count_words(bag(SCHEMA), Budget(1)).value.shape == (6, 2)
+        assert source.choose_best(bag(SCHEMA), Majority(), Budget(1), count=2).value.shape == (2,)
+        assert source.minimise_words(Logistic(), bag(SCHEMA), Budget(1), label=0).value.shape == (6, 1)

@@ -155,7 +155,7 @@ def _twins() -> Iterator[Case]:
     tables = texts(*crowd), texts(*crowd, ("yes", "ant"))
     upper = {"sum or score of the upper cluster": lambda seen: seen[:, -1]}
     yield from pair(
-        "clusters of exact counts", 1, tables, broken.clustered_exactly, asking(_clusters, WORDS), views=upper
+        "clusters of words by exact counts", 1, tables, broken.clustered_exactly, asking(_clusters, WORDS), views=upper
     )
 
 
