@@ -18,6 +18,8 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import polars as pl
+from classifiers import classifiers
+from evaluation import evaluation
 from measure import Result, compare, in_its_own_process, resident, seconds, start_over
 from publishing import publishing
 from rich.console import Console
@@ -25,7 +27,6 @@ from rich.table import Table
 from selecting import selecting
 
 from veil import (
-    BadInput,
     Budget,
     Categorical,
     Ledger,
@@ -36,8 +37,6 @@ from veil import (
     grid,
     open_source,
 )
-from veil.compare.data import load, split
-from veil.compare.methods import find
 
 ROWS = 1_000_000
 FEATURES = ("c0", "c1", "c2", "x0", "x1")
@@ -147,21 +146,6 @@ def fit() -> Result:
     return Result("fit naive Bayes, 10^6 rows x 15 columns / 2 s", ours * 1e3, 2e3, "ms", "< 1")
 
 
-def peers() -> Iterator[Result]:
-    """Naive Bayes on Adult, from a pandas frame to a model, beside peers in environments of their own."""
-    try:
-        split_rows = split(load("adult"), 0)
-        methods = [find(name) for name in ("dp-ebm", "diffprivlib-naive-bayes")]
-    except BadInput as problem:
-        print(f"Peers are not measured: {problem}")
-        return
-    ours = find("naive-bayes")
-    for method in methods:
-        times = [[run.run(split_rows, 1.0, seed)[1] * 1e3 for run in (method, ours)] for seed in range(9)]
-        theirs, here = map(median, zip(*times, strict=True))
-        yield Result(f"fit on Adult, {method.name} / naive Bayes", theirs, here, "ms", "> 20")
-
-
 def memory() -> Result:
     """Peak memory of opening and counting ten million rows, beside the encoded table; in a process of its own."""
     peak, table = in_its_own_process(__file__, "--memory")
@@ -181,7 +165,7 @@ def measure_memory() -> None:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *peers(), *publishing(), *selecting()]
+    results += [fit(), *classifiers(), *publishing(), *evaluation(), *selecting()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(

@@ -15,9 +15,15 @@ DOCS = ROOT / "docs"
 ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
-    "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon", "guide/selection": "Selection"},
+    "Guides": {
+        **{"guide/schema": "Schema", "guide/epsilon": "Epsilon"},
+        **{"guide/selection": "Selection", "guide/evaluation": "Evaluation"},
+    },
     "Methods": {"algorithms": "Algorithms", "errata": "Errata"},
-    "Results": {"comparison": "Comparison", "reproduction": "Reproduction", "trees": "Trees", "selection": "Words"},
+    "Results": {
+        **{"comparison": "Comparison", "reproduction": "Reproduction"},
+        **{"trees": "Trees", "reproduction-roc": "ROC curves", "selection": "Words"},
+    },
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},
 }
@@ -130,10 +136,12 @@ def _links(name: str, group: dict[str, str], found: dict[str, Path]) -> str:
 if __name__ == "__main__":
     import comparison
     import reproduction
+    import reproduction_roc
     import trees
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
     comparison.write()
     reproduction.write()
+    reproduction_roc.write()
     trees.write()
     print(f"Wrote the generated pages, and {render(ROOT / 'site')} pages in site/.")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pyarrow.parquet
 import pytest
 from typer.main import get_command
 
@@ -135,6 +136,12 @@ def test_the_guide_shows_the_results_that_are_kept():
     assert script("figures").results_table() in text_of(EPSILON)
 
 
+def test_the_guide_to_evaluation_shows_how_often_intervals_held_and_they_held_about_as_often_as_they_say():
+    assert script("auc_coverage").page() in text_of(DOCS / "guide" / "evaluation.md")
+    kept = pyarrow.parquet.read_table(DOCS / "results" / "auc-coverage.parquet").to_pylist()
+    assert len(kept) == 18 and all(row["runs"] == 1000 for row in kept)
+
+
 def test_the_figures_of_the_guide_can_be_drawn_again(tmp_path):
     script("figures").draw(tmp_path)
     drawn = sorted(path.name for path in tmp_path.iterdir())
@@ -143,6 +150,7 @@ def test_the_figures_of_the_guide_can_be_drawn_again(tmp_path):
 
 def test_the_figures_of_the_reproduction_can_be_drawn_again(tmp_path):
     script("reproduced").draw(tmp_path)
+    script("reproduction_roc").draw(tmp_path / "reproduction-roc.svg")
     drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert drawn == {path.name: path.read_bytes() for path in (DOCS / "figures").glob("reproduction-*")}
 
@@ -201,6 +209,7 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
         ("comparison", "comparison", "page"),
         ("reproduction", "reproduction", "page"),
         ("trees", "trees", "page"),
+        ("reproduction-roc", "reproduction_roc", "page"),
     ],
 )
 def test_generated_pages_are_up_to_date(page, module, make):

@@ -49,6 +49,7 @@ __all__ = [
     "PrivatePipeline",
     "PrivateSelectKBest",
     "PrivateSelectThreshold",
+    "PrivateRocDisplay",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
     "Purity",
@@ -76,6 +77,11 @@ __all__ = [
     "load_synopsis",
     "open_source",
     "plot_tree",
+    "private_accuracy",
+    "private_auc",
+    "private_calibration_curve",
+    "private_confusion_matrix",
+    "private_roc_curve",
     "publish",
 ]
 MODELS = (
@@ -98,11 +104,23 @@ MODELS = (
     "load_model",
     "plot_tree",
 )
-LATER = {**dict.fromkeys(MODELS, "models"), **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis")}
+EVALUATIONS = (
+    "PrivateRocDisplay",
+    "private_accuracy",
+    "private_auc",
+    "private_calibration_curve",
+    "private_confusion_matrix",
+    "private_roc_curve",
+)
+LATER = {
+    **dict.fromkeys(MODELS, "models"),
+    **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
+    **dict.fromkeys(EVALUATIONS, "evaluate"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Models and synopses, loaded when they are first used: scikit-learn takes two seconds."""
+    """Models, synopses and evaluations, loaded when they are first used: scikit-learn takes two seconds."""
     if name in LATER:
         return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'veil' has no attribute {name!r}")

@@ -28,6 +28,7 @@ BROKEN = {
     "undivided privpfc",
     "undivided projected",
     "undivided minimum",
+    "centred minimum",
     "undivided logistic",
     "undivided svm",
     "undivided tree",
@@ -37,6 +38,8 @@ BROKEN = {
     "noise-cut of words",
     "one word a row",
     "clusters of words by exact counts",
+    "exact curve",
+    "uncharged thresholds",
 }
 
 

@@ -92,6 +92,8 @@ def test_receipts_do_not_change_with_the_rows():
         lambda s: s.count_sparse(grid(SCHEMA, "a", "x"), Budget(1)).receipt,
         lambda s: s.choose([WHOLE, grid(SCHEMA, "a")], Majority(), Budget(1)).receipt,
         lambda s: s.quantile("x", 0.5, Budget(1)).receipt,
+        lambda s: s.quantiles("x", 2, Budget(1)).receipt,
+        lambda s: s.misordered("x", 1, Budget(1)).receipt,
         lambda s: s.minimise(Softmax(), [grid(SCHEMA, "a"), grid(SCHEMA, "x")], Budget(1)).receipt,
         lambda s: s.split(grid(SCHEMA, "a"))[2].count(WHOLE, Budget(1)).receipt,
     ]
@@ -171,6 +173,8 @@ def test_rows_never_warn_print_or_log(capfd, caplog, recwarn):
         lambda: source.count_sparse(grid(SCHEMA, "a", "x"), Budget(1)),
         lambda: source.choose([WHOLE, grid(SCHEMA, "x")], Majority(), Budget(1)),
         lambda: source.quantile("x", 0.5, Budget(1)),
+        lambda: source.quantiles("x", 2, Budget(1)),
+        lambda: source.misordered("x", 1, Budget(1)),
     ):
         ask()
     assert capfd.readouterr() == ("", "") and not caplog.records and not recwarn.list

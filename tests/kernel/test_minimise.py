@@ -1,5 +1,6 @@
 """Minimise: the textbook's weights without noise, private by quadrature, and certain of where its solver stopped."""
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import exp, log, sqrt
@@ -28,6 +29,7 @@ from veil.kernel.minimise import (
     error_bound,
     lattice,
     lattice_laplace,
+    movement,
     solve,
 )
 from veil.kernel.noise import SMALLEST_EPSILON, SeededNoise
@@ -147,6 +149,12 @@ REFUSED = {
     "small penalty": {"penalty": 0.5},
     "penalty not a number": {"penalty": float("nan")},
     "endless penalty": {"penalty": 10**20},
+    "a penalty too few": {"penalty": [4]},
+    "groups of too many columns": {"groups": [3]},
+    "groups of too few columns": {"groups": [1]},
+    "an empty group": {"groups": [0, 2]},
+    "half a group": {"groups": [0.5, 1.5]},
+    "a share too many for the groups": {"groups": [2], "shares": [1, 1]},
     "a penalty that eats the budget": {"loss": Hinge(), "penalty": 1},
     "tiny epsilon": {"budget": Budget("1e-9")},
 }
@@ -167,11 +175,13 @@ def test_too_many_classes_or_weights_are_refused():
     schema = Schema(
         name="wide",
         label="y",
-        column=[Categorical(name="y", values=names), Numeric(name="x", bounds=(0, 1), bins=6000)],
+        column=[Categorical(name="y", values=names), *(Numeric(name=n, bounds=(0, 1), bins=6000) for n in "xz")],
     )
-    source = open_source({"y": ["1"], "x": [0]}, schema, Ledger(1, "wide"), noise=0)
+    source = open_source({"y": ["1"], "x": [0], "z": [0]}, schema, Ledger(1, "wide"), noise=0)
     with pytest.raises(BadInput, match="classes"):
         source.minimise(Softmax(), [axis(schema.get("x"), 1)], Budget(1))
+    with pytest.raises(BadInput, match="by itself"):
+        source.minimise(Logistic(), [axis(schema.get(n), 7) for n in "xz"], Budget(1), label=0, groups=[2])
     with pytest.raises(BadInput, match="memory"):
         source.minimise(Logistic(), [axis(schema.get("x"))], Budget(1), label=0)
 
@@ -243,7 +253,7 @@ def worst_loss(loss, curve, rate, penalty):
 @pytest.mark.parametrize(("loss", "curve"), [(Logistic(), logistic_curve), (Hinge(), hinge_curve)])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(3)])
 def test_one_weight_loses_at_most_its_budget_and_nearly_that(loss, curve, epsilon):
-    given = amounts(loss, [epsilon], Fraction(2 if epsilon > Fraction(1, 5) else 4), [1], 2)
+    given = amounts(loss, [epsilon], [Fraction(2 if epsilon > Fraction(1, 5) else 4)], [[1]], 2)
     claim = float(epsilon * (1 - SLIVER))
     worst = worst_loss(loss, curve, float(given.rates[0]), given.penalties[0])
     assert 0.9 * claim < worst <= claim * (1 + 1e-9)
@@ -266,7 +276,7 @@ def exact_slopes_and_curvature(loss, scores, truth):
     return loss.slopes(scores, truth), np.diag(curve)
 
 
-def log_density(loss, rows, labels, weights, rates, penalties):
+def log_density(loss, rows, labels, weights, rates, penalties, exponent=None):
     """Of the exact minimiser, up to a constant; weights are classes x values of all columns."""
     classes, size = weights.shape
     gradient, hessian = penalties * weights, np.kron(np.eye(classes), np.diag(penalties))
@@ -274,7 +284,9 @@ def log_density(loss, rows, labels, weights, rates, penalties):
         truth = np.eye(classes)[label] if loss.joint else np.array([1.0 if label == 1 else -1.0])
         slopes, curvature = exact_slopes_and_curvature(loss, weights @ row, truth)
         gradient, hessian = gradient + np.outer(slopes, row), hessian + np.kron(curvature, np.outer(row, row))
-    return np.linalg.slogdet(hessian)[1] - (rates * np.abs(gradient)).sum()
+    return np.linalg.slogdet(hessian)[1] - (
+        sum(map(exponent, gradient)) if exponent else (rates * np.abs(gradient)).sum()
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -282,7 +294,7 @@ def log_density(loss, rows, labels, weights, rates, penalties):
 def test_many_weights_lose_at_most_their_budget(kind, classes):
     """Random tables, rows and outcomes, those outcomes among them that a row moves most."""
     random, loss, sizes = np.random.default_rng(classes), KINDS[kind], [2, 3]
-    given = amounts(loss, [Fraction(2, 5), Fraction(3, 5)], Fraction(3), sizes, classes)
+    given = amounts(loss, [Fraction(2, 5), Fraction(3, 5)], [Fraction(3)] * 2, [[2], [3]], classes)
     rates, worst = np.repeat(np.array(given.rates, float), sizes), 0.0
     for _ in range(1500):
         size = random.integers(1, 6)
@@ -294,6 +306,83 @@ def test_many_weights_lose_at_most_their_budget(kind, classes):
         few = log_density(loss, rows[1:], labels[1:], weights, rates, given.penalties)
         worst = max(worst, abs(log_density(loss, rows, labels, weights, rates, given.penalties) - few))
     assert 0.7 < worst <= float(1 - SLIVER) * (1 + 1e-9)
+
+
+def cell(noise, sizes, step):
+    """The middle of the cell that holds noise of equal sums: rounded in all values but the last, and in the sum."""
+    parts = np.split(np.asarray(noise) / step, np.cumsum(sizes)[:-1])
+    total = np.rint(parts[0].sum())
+    rounded = [np.rint(part) for part in parts]
+    for part in rounded:
+        part[-1] = total - part[:-1].sum()
+    return rounded
+
+
+def equal_sums_exponent(rate, sizes, step):
+    """Of the density of ideal noise of equal sums: that of the middle of its cell."""
+    return lambda b: float(rate) * float(step) * max(np.abs(part).sum() for part in cell(b, sizes, float(step)))
+
+
+def worst_of_group(loss, given, step, classes=2, trials=3000):
+    """The largest log ratio over random tables, rows and outcomes, for one group of two columns and a given lattice."""
+    random, worst, sizes = np.random.default_rng(5), 0.0, given.groups[0]
+    exponent = equal_sums_exponent(given.rates[0], sizes, step)
+    for _ in range(trials):
+        size = random.integers(1, 4)
+        rows = np.hstack([np.eye(s)[random.integers(s, size=size)] for s in sizes])
+        labels = random.integers(classes, size=size)
+        sums = random.normal(size=(classes if loss.joint else 1, 5)) * random.choice([0.3, 3, 30])
+        sums[:, -1] += sums[:, :2].sum(axis=1) - sums[:, 2:].sum(axis=1)
+        weights = sums / given.penalties
+        few, more = (
+            log_density(loss, rows[start:], labels[start:], weights, 0, given.penalties, exponent) for start in (1, 0)
+        )
+        worst = max(worst, abs(more - few))
+    return worst
+
+
+GROUPS = [
+    ("Logistic", 2.25, 2),
+    ("Logistic", 3, 2),
+    ("Logistic", 9, 2),
+    ("Hinge", 8, 2),
+    ("Softmax", 6, 2),
+    ("Softmax", 6, 4),
+]
+
+
+@pytest.mark.parametrize(("kind", "ratio", "classes"), GROUPS)
+def test_columns_together_lose_at_most_their_budget(kind, ratio, classes):
+    given = amounts(KINDS[kind], [Fraction(1)], [Fraction(ratio)] * 2, [[2, 3]], classes)
+    worst = worst_of_group(KINDS[kind], given, given.lattices[0], classes)
+    assert 0.7 < worst <= float(1 - SLIVER) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_class_s_noise_pays_for_its_cells(monkeypatch, kind):
+    monkeypatch.setattr(minimise, "lattice", lambda rate: Fraction(1, 400))
+    loss = KINDS[kind]
+    given = amounts(loss, [Fraction(1, 2)] * 2, [Fraction(9)] * 4, [[2, 3], [4, 5]], 6)
+    copies = 6 if loss.joint else 1
+    assert sum(given.rates) * (loss.spread + copies * Fraction(9, 400)) <= 1 - SLIVER
+
+
+def test_a_coarse_lattice_costs_what_it_says_and_more_if_that_is_forgotten(monkeypatch):
+    """Steps of a twentieth of what a row moves: with the slack paid the claim holds, without it does not."""
+    step = Fraction(1, 20)
+    monkeypatch.setattr(minimise, "lattice", lambda rate: step)
+    paid = amounts(Logistic(), [Fraction(1)], [Fraction(6)] * 2, [[2, 3]], 2)
+    assert worst_of_group(Logistic(), paid, step) <= float(1 - SLIVER) * (1 + 1e-9)
+    monkeypatch.setattr(minimise, "slack", lambda group, step: Fraction(0))
+    forgotten = amounts(Logistic(), [Fraction(1)], [Fraction(6)] * 2, [[2, 3]], 2)
+    assert worst_of_group(Logistic(), forgotten, step) > float(1 - SLIVER) * 1.02
+
+
+def test_noise_shaped_to_too_few_columns_would_lose_more():
+    """The rate of one column for each of two: what whoever takes the largest column for the sum would do."""
+    given = amounts(Logistic(), [Fraction(1, 2)] * 2, [Fraction(3)] * 2, [[2], [3]], 2)
+    twice = replace(given, groups=[[2, 3]], rates=[given.rates[0] * 4])
+    assert worst_of_group(Logistic(), twice, Fraction(1, 2**30)) > 1.5
 
 
 # --- the certificate -------------------------------------------------------------------------------------------
@@ -418,9 +507,9 @@ def test_the_worst_allowed_errors_of_the_solver_do_not_break_the_claim(epsilon):
 
     The units are coarsened a thousandfold, so that the law can be summed; all bounds are those of the code.
     """
-    given = amounts(Logistic(), [epsilon], Fraction(1), [1], 2)
+    given = amounts(Logistic(), [epsilon], [Fraction(1)], [[1]], 2)
     rate, penalty = float(given.rates[0]), given.penalties[0]
-    radius = (TOLERANCE + float(given.lattice) / 2) / penalty
+    radius = (TOLERANCE + float(given.lattices[0]) / 2) / penalty
     unit = UNIT >> 10
     reach = float(epsilon * SLIVER) / (int(np.ceil(2 * radius * unit)) + 1)  # as `distance` counts
     at = np.linspace(-40, 40, 400_001)
@@ -437,10 +526,21 @@ def test_the_worst_allowed_errors_of_the_solver_do_not_break_the_claim(epsilon):
 
 def test_the_distance_covers_tolerance_lattice_and_rounding():
     penalties = np.array([2.0, 5.0, 5.0])
-    step = Fraction(1, 2**10)
     radius = (TOLERANCE + 2.0**-11 * sqrt(6)) / 2
     needed = 2 * radius * sqrt(6) * UNIT + 6
-    assert needed < distance(penalties, 2, step) < needed + 1.1
+    assert needed < distance(penalties, 2, 2.0**-11 * sqrt(3)) < needed + 1.1
+
+
+@pytest.mark.parametrize("group", [[3], [2, 3], [4, 4, 1]])
+def test_ideal_noise_is_no_further_from_the_middle_of_its_cell_than_said(group):
+    """Corners of cells: a lone column's are cubes, those of several bend in each column's last value."""
+    cells = np.random.default_rng(0).choice([-0.5, 0.5], (500, sum(group) + 1))
+    if len(group) > 1:
+        ends = np.cumsum(group)
+        for start, end in zip([0, *ends[:-1]], ends, strict=True):
+            cells[:, end - 1] = cells[:, -1] - cells[:, start : end - 1].sum(axis=1)
+    worst = (cells[:, :-1] ** 2).sum(axis=1).max() / 64
+    assert 0.8 * movement(group, Fraction(1, 8)) < worst <= movement(group, Fraction(1, 8))
 
 
 class Told(SeededNoise):
@@ -465,5 +565,5 @@ def test_the_lattice_holds_the_middles_of_the_cells_of_ideal_noise():
 )
 def test_the_lattice_is_as_fine_as_the_sampler_is_exact(rate):
     step = lattice(rate)
-    assert rate * step >= SMALLEST_EPSILON and step >= Fraction(1, 2**20)
-    assert step == Fraction(1, 2**20) or rate * step < 2 * SMALLEST_EPSILON
+    assert SMALLEST_EPSILON <= rate * step < 2 * SMALLEST_EPSILON
+    assert (step if step > 1 else 1 / step).denominator == 1 and float(step).hex().startswith("0x1.0000000000000p")

@@ -301,6 +301,8 @@ QUESTIONS = {
     "choose by number": lambda source, budget: source.choose([WHOLE, grid(SCHEMA, "a")], Rows(), budget),
     "above": lambda source, budget: source.above(Majority(), 3, budget),
     "quantile": lambda source, budget: source.quantile("x", 0.5, budget),
+    "quantiles": lambda source, budget: source.quantiles("x", 2, budget),
+    "misordered": lambda source, budget: source.misordered("x", 1, budget),
     "minimise": lambda source, budget: source.minimise(Logistic(), [grid(SCHEMA, "a")], budget, label=1),
 }
 
@@ -372,6 +374,12 @@ BAD = {
     "no hits": lambda s: s.above(Majority(), 3, Budget(1), hits=0),
     "threshold not a number": lambda s: s.above(Majority(), float("nan"), Budget(1)),
     "quantile of words": lambda s: s.quantile("a", 0.5, Budget(1)),
+    "quantiles of words": lambda s: s.quantiles("a", 2, Budget(1)),
+    "no depth": lambda s: s.quantiles("x", 0, Budget(1)),
+    "half a depth": lambda s: s.quantiles("x", 1.5, Budget(1)),
+    "order of words": lambda s: s.misordered("a", 1, Budget(1)),
+    "no such class": lambda s: s.misordered("x", 7, Budget(1)),
+    "order at no price": lambda s: s.misordered("x", 1, Budget("1e-8")),
     "q outside": lambda s: s.quantile("x", 1, Budget(1)),
     "no grid": lambda s: s.quantile(Linear({}, [0, 0]), 0.5, Budget(1)),
     "edges that fall": lambda s: s.count(Binned(Linear({}, [0, 0]), [1, 0]), Budget(1)),

@@ -1,5 +1,6 @@
 """Linear models: the textbook's without noise, exactly as dear as asked, sane whatever the noise says."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,8 +12,10 @@ from sklearn.model_selection import train_test_split
 from veil import BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
 from veil.kernel.losses import Hinge, Logistic, Softmax
 from veil.kernel.minimise import UNIT
+from veil.kernel.noise import SeededNoise
+from veil.kernel.shaped import equal_sums
 from veil.plans.finish import probabilities
-from veil.plans.linear import logistic_regression, support_vectors
+from veil.plans.linear import LARGEST_COLUMN, best_groups, logistic_regression, support_vectors, variance
 
 PLANS = {"logistic": logistic_regression, "svm": support_vectors}
 
@@ -73,7 +76,7 @@ def test_its_questions_follow_from_the_schema_and_from_the_class_totals(schema):
     (_, size), (loss, axes, rest, label) = source.asked
     assert size == Budget("0.03").epsilon and size + rest == 1
     assert isinstance(loss, Softmax) and label is None
-    assert [one.columns[0] for one in axes] == [column.name for column in schema.features]
+    assert {one.columns[0] for one in axes} == {column.name for column in schema.features}
     source = Scripted(schema)
     support_vectors(source, Budget(1))
     assert [(type(ask[0]), ask[3], ask[2]) for ask in source.asked[1:]] == [
@@ -102,7 +105,55 @@ def test_columns_have_more_groups_the_more_rows_and_budget_there_are():
         source = Scripted(two, counts)
         logistic_regression(source, Budget(epsilon))
         sizes.append(source.asked[1][1][0].size)
-    assert sizes == [5, 5, 9, 5, 17, 17]
+    assert sizes == [4, 4, 8, 4, 16, 16]
+
+
+def test_undeclared_values_are_taken_for_the_middle_bin_or_the_last_value():
+    columns = [Numeric(name="x", bounds=(0, 1)), Categorical(name="c", values=["u", "v", "w"])]
+    kept = [Numeric(name="k", bounds=(0, 1), missing=0.2), Categorical(name="q", values=["?", "r"], missing="?")]
+    label = Categorical(name="y", values=["a", "b"])
+    source = Scripted(Schema(name="two", label="y", column=[*columns, *kept, label]), 10**6)
+    logistic_regression(source, Budget(1))
+    groups = {one.columns[0]: one.axes[0].groups for one in source.asked[1][1]}
+    assert groups["x"] == (*range(16), 7) and groups["c"] == (0, 1, 2, 2)
+    assert groups["k"] == tuple(range(16)) and groups["q"] == (0, 1)
+
+
+@pytest.mark.parametrize("sizes", [[2], [2, 2, 2, 17], [3, 5, 5, 17, 17, 42], [2, 100, 101, 101, 300]])
+def test_groups_of_columns_are_the_best_of_all_groups_of_neighbours(sizes):
+    def every(rest):
+        yield from ([[rest]] if len(rest) == 1 or rest[-1] <= LARGEST_COLUMN else [])
+        for cut in range(1, len(rest)):
+            if cut == 1 or rest[cut - 1] <= LARGEST_COLUMN:
+                yield from ([rest[:cut], *others] for others in every(rest[cut:]))
+
+    def noise(groups):
+        return sum(variance(group) ** (1 / 3) for group in groups)
+
+    found = best_groups(sizes)
+    assert sum(found, []) == sizes and found in list(every(sizes))
+    assert noise(found) == pytest.approx(min(map(noise, every(sizes))))
+
+
+@pytest.mark.parametrize("sizes", [[3] * 8, [2] * 22, [17, 17, 9]])
+def test_the_expected_noise_of_columns_together_is_about_what_is_drawn(sizes):
+    noise = SeededNoise(0)
+    draws = np.array([equal_sums(sorted(sizes), Fraction(1, 2**20), noise) for _ in range(400)]) / 2**20
+    assert (draws**2).sum(axis=1).mean() == pytest.approx(variance(sorted(sizes)), rel=0.25)
+    assert variance(sizes) < sum(variance([size]) for size in sizes) * len(sizes) ** 2  # less than one by one
+
+
+def test_sixty_small_columns_get_a_penalty_that_the_argument_allows(rows):
+    """Their noise is small, so the asked penalty over it would be too little."""
+    columns = [Categorical(name=f"c{i}", values=("a", "b"), missing="b") for i in range(60)]
+    schema = Schema(name="many", label="y", column=[*columns, Categorical(name="y", values=("no", "yes", "maybe"))])
+    for classes in (2, 3):
+        label = Categorical(name="y", values=("no", "yes", "maybe")[:classes])
+        many = schema.model_copy(update={"column": (*columns, label)})
+        table = {**{column.name: ["a", "b"] * 10 for column in columns}, "y": ["yes", "no"] * 10}
+        for plan in PLANS.values():
+            scorer, ledger = learn(plan, table, many, 1)
+            assert ledger.spent == 1 and scorer.classes == classes
 
 
 BAD = {"penalty": 0, "a small penalty": 0.5, "a large penalty": 1e10, "no number": "4", "not a number": float("nan")}

@@ -10,6 +10,7 @@ from textwrap import shorten
 import numpy as np
 
 from ..kernel.noise import Noise, SeededNoise, SystemNoise
+from .evaluation import evaluations
 from .harness import Case, Finding, examine
 from .models import models
 from .ours import ours
@@ -26,8 +27,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, each broken twin with its counterpart, whole models, then all that is about words."""
-    return (*ours(), *pairs(), *models(), *words())
+    """Every case: our verbs, each broken twin with its counterpart, whole models, evaluations, and all about words."""
+    return (*ours(), *pairs(), *models(), *evaluations(), *words())
 
 
 def look(number: int, deep: bool = False) -> Finding:

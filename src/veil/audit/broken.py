@@ -21,7 +21,7 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..kernel.losses import Logistic
 from ..kernel.mechanisms import discrete_laplace, permute_and_flip
-from ..kernel.minimise import Blocks, Objective, amounts, minimiser
+from ..kernel.minimise import UNIT, Amounts, Blocks, Objective, amounts, group_noise, minimiser, solve
 from ..kernel.noise import Noise, SystemNoise
 from .tables import Table
 
@@ -171,13 +171,34 @@ def undivided_minimum(table: Table, noise: Noise, trials: int) -> Array:
     right to whoever bounds the largest of a row's values instead of their sum. Gives the weights of red, of ages up to
     1 and of yes, the other values of each column being alike.
     """
+    given = amounts(Logistic(), [Fraction(2, 3)] * 3, [Fraction(4)] * 3, [[2]] * 3, 2)
+    whole = replace(given, rates=[3 * rate for rate in given.rates])
+    objective = _pulling(table, given)
+    return np.array([minimiser(objective, whole, noise)[::2, 0] for _ in range(trials)])
+
+
+def _pulling(table: Table, given: Amounts) -> Objective:
+    """Losses of rows on the wrong side of the offset: red, ages up to 1 and yes against other values."""
     likes = {"colour": ["red"], "age": [0, 1], "label": ["yes"]}
     codes = [np.array([value not in like for value in table[name]], np.intp) for name, like in likes.items()]
     truth = np.array([[1.0 if label == "yes" else -1.0 for label in table["label"]]])
-    given = amounts(Logistic(), [Fraction(2, 3)] * 3, Fraction(4), [2] * 3, 2)
-    whole = replace(given, rates=[3 * rate for rate in given.rates])
-    objective = Objective(Blocks(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))
-    return np.array([minimiser(objective, whole, noise)[::2, 0] for _ in range(trials)])
+    return Objective(Blocks(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))
+
+
+def centred_minimum(table: Table, noise: Noise, trials: int) -> Array:
+    """NOT PRIVATE: noise of several columns together, with a sum of zero in each of them instead of one common sum.
+
+    It looks right to whoever thinks that only differences of weights matter; but a row adds its slope to the sum of
+    every column's gradient, so the weights' sum tells whether it is there. Gives the sums of the three columns.
+    """
+    given = amounts(Logistic(), [Fraction(2)], [Fraction(4)] * 3, [[2] * 3], 2)
+    objective, drawn = _pulling(table, given), []
+    for _ in range(trials):
+        shift = group_noise(given.groups[0], given.rates[0], given.lattices[0], noise).reshape(3, 2)
+        weights = solve(objective, (shift - shift.mean(axis=1, keepdims=True)).reshape(1, -1))[0]
+        last = noise.discrete_laplace(given.last, 6)
+        drawn.append((np.rint(weights * UNIT).astype(np.int64) + last).reshape(3, 2).sum(axis=1))
+    return np.array(drawn)
 
 
 def membership_redrawn(table: int, noise: Noise, trials: int) -> Array:

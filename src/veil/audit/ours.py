@@ -228,11 +228,21 @@ def _quantiles() -> list[Case]:
     scorer = CellScores(grid(SCHEMA, "age"), np.arange(6.0)[:, None])
     column = asking(lambda source: source.quantile("age", "2/3", TWO).value)
     scores = asking(lambda source: source.quantile(scorer, "1/2", TWO, grid=[1, 2, 3, 4]).value)
+    levels = asking(lambda source: source.quantiles("age", 2, TWO).value)
     return [
         Case("quantile of a column", 2, _of_age(4, 2, 2, 2, 3, 3), column, "q = 2/3"),
         Case("quantile of scores", 2, _of_age(2, 0, 0, 0, 1, 1, 2, 2), scores, "the median"),
+        Case("quantiles", 2, _of_age(2, 0, 0, 0, 1, 1, 2, 2), levels, "medians of medians"),
+        Case("misordered", 1, *_misordered(), "one row more of the larger class"),
         Case("quantile, missing value", 2, _of_age(None, 2, 2, 2, 3, 3), column, "such a row is left out"),
     ]
+
+
+def _misordered() -> tuple[Any, Any]:
+    """A positive below both negatives, when there is none yet: a whole row of them."""
+    negatives = [("no", "red", 3)] * 2
+    ask = asking(lambda source: int(np.clip(2 * source.misordered("age", 0, ONE).value, -1, 4)))
+    return (rows(*negatives), rows(*negatives, ("yes", "red", 0))), ask
 
 
 def _of_age(last: int | None, *ages: int) -> tuple[Any, Any]:
@@ -247,14 +257,18 @@ def _minima() -> list[Case]:
         Case("minimise by Logistic", 1, (EMPTY, LONE), asking(partial(pulled, Logistic())), **few),
         Case("minimise by Hinge", 1, (EMPTY, LONE), asking(partial(pulled, Hinge())), **few),
         Case("minimise by Softmax", 1, (EMPTY, LONE), asking(partial(pulled, Softmax())), **few),
+        Case("minimise, together", 1, (EMPTY, LONE), asking(partial(pulled, Logistic(), groups=[2])), **few),
+        Case("minimise by Softmax, together", 1, (EMPTY, LONE), asking(partial(pulled, Softmax(), groups=[2])), **few),
     ]
 
 
-def pulled(loss: Loss, source: Source) -> int:
+def pulled(loss: Loss, source: Source, groups: Any = None) -> int:
     """How many of the row's two weights are pulled at least as far as the row can pull them."""
     offsets, label = ([-15.0, 15.0], None) if loss.joint else ([-30.0], 0)
-    weights = source.minimise(loss, [COLOURS, AGES], ONE, label=label, offsets=offsets).value[:, 0] / WEIGHT
-    return int((weights[[0, COLOURS.size]] >= 0.49 / 4).sum())  # a slope of 1 over the penalty, 4 over a part of 0.49
+    part, penalty = (0.49, 4) if groups is None else (0.98, 8)
+    settings: dict[str, Any] = {"label": label, "offsets": offsets, "penalty": penalty, "groups": groups}
+    found = source.minimise(loss, [COLOURS, AGES], ONE, **settings).value[[0, COLOURS.size], 0] / WEIGHT
+    return int((found >= part / penalty).sum())  # a slope of 1 over the penalty
 
 
 def _parts() -> list[Case]:

@@ -207,6 +207,14 @@ def _minima() -> Iterator[Case]:
     views = {"quarters of the row's pull": lambda seen: np.clip(4 * seen.min(axis=1) // PULL, 0, 4)}
     few: dict[str, Any] = {"quick": 1_600, "deep": 10_000, "views": views}
     yield from pair("undivided minimum", 2, ONE_ROW, broken.undivided_minimum, asking(ask), **few)
+    few["views"] = {"quarters of the row's pull": lambda seen: np.clip(4 * seen.min(axis=1) // (3 * PULL), -4, 4)}
+    yield from pair("centred minimum", 2, ONE_ROW, broken.centred_minimum, asking(_sums_together), **few)
+
+
+def _sums_together(source: Source) -> Array:
+    """The sum of the weights of each of three columns whose noise is drawn together."""
+    found = source.minimise(Logistic(), [RED, YOUNG, YES], TWO, label=0, offsets=[-30.0], groups=[3]).value
+    return np.asarray(found.reshape(3, 2).sum(axis=1))
 
 
 def _scores() -> Iterator[Case]:

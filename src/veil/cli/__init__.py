@@ -7,7 +7,7 @@ import typer
 
 from ..errors import VeilError
 from ..kernel.ledger import VERSION
-from . import audit, compare, demo, ledger, methods, predict, publish, reproduce, schema, select, train
+from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, reproduce, schema, select, train
 
 app = typer.Typer(
     name="veil",
@@ -22,6 +22,9 @@ app.add_typer(ledger.app, name="ledger")
 app.command(epilog="Example: veil train survey.csv --schema survey.toml --epsilon 1 --out model.veil")(train.train)
 app.command(epilog="Example: veil methods --json")(methods.methods)
 app.command(epilog="Example: veil predict model.veil new.csv --out predictions.csv")(predict.predict)
+app.command(
+    epilog="Example: veil evaluate model.veil test.csv --schema survey.toml --epsilon 0.2 --ledger survey.ledger"
+)(evaluate.evaluate)
 app.command(
     epilog="Example: veil publish survey.csv --schema survey.toml --epsilon 1 --out synopsis.veil --synthetic rows.csv"
 )(publish.publish)

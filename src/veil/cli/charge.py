@@ -89,12 +89,12 @@ def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
     return {"method": made.method, **costs, "receipts": receipts}
 
 
-def say(made: Any, what: str, out: Path, page: Path, ledger: Ledger, shared: bool) -> None:
+def say(made: Any, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool) -> None:
     """What was written, whether it is private and what it cost; `shared` if that was charged to a ledger file."""
     if not made.private_:
         console.print((OPEN if made.schema_.public else SEEDED).format(what=what), style="bold red")
-    may = " Both may be published." if made.private_ else ""
-    console.print(f"Wrote {out}, and {page}: open it in a browser.{may}", markup=False)
+    may = f" {'Both' if page else 'It'} may be published." if made.private_ else ""
+    console.print(f"Wrote {out}{f', and {page}' if page else ''}: open it in a browser.{may}", markup=False)
     cost = f"It cost epsilon {amount(total(made.receipts_))}"
     if shared:
         console.print(f"{cost}; the ledger has {amount(ledger.left)} of {amount(ledger.limit)} left.")

@@ -1,8 +1,9 @@
 """veil demo: a private classifier of a real survey, from the rows to the report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from ..display import column_rows
@@ -27,6 +28,7 @@ def demo(
     from ..compare.data import load, split  # these take longer to load than the other commands to run
     from ..compare.measures import measures
     from ..compare.methods import find
+    from ..evaluate import private_roc_curve
     from ..models import NaiveBayesClassifier
     from ..report import report
 
@@ -52,9 +54,33 @@ def demo(
             report(model, left=ledger.left, limit=ledger.limit, quality=quality, check=public), encoding="utf-8"
         )
         step()
+        truth = np.array(data.schema.classes)[parts.truth]
+        curve = private_roc_curve(model, parts.test, truth, epsilon=epsilon, random_state=seed)
+        drawing = out.with_name(f"{out.stem}-roc.svg")
+        with new_file(drawing, force=out == PAGE) as picture:
+            draw_beside(curve, truth, model.predict_proba(parts.test)[:, 1], picture)
     if seed is not None:
         console.print(SEEDED.format(what="model"), style="bold red")
     table = [(name, f"{accuracy:.3f}", f"{auc:.3f}") for name, accuracy, auc in quality]
     show_table("On rows held out of training", ["model", "accuracy", "AUC"], table)
     console.print(f"{ledger}\n", markup=False)
+    console.print(f"The same held-out rows, asked privately: {curve.summary()}.", markup=False)
+    console.print(f"Drawn beside the exact curve, since this survey is public: {drawing.resolve()}", soft_wrap=True)
     console.print(f"What was asked, released and promised, with plots: {out.resolve()}", markup=False, soft_wrap=True)
+
+
+def draw_beside(curve: Any, truth: Any, scores: Any, path: Path) -> None:
+    """The private curve and the exact one, which only public rows may have."""
+    from matplotlib.figure import Figure
+
+    from ..compare.priroc import exact_curve
+    from ..evaluate import PrivateRocDisplay
+
+    ax = Figure(figsize=(5.5, 5.5), layout="constrained").subplots()
+    PrivateRocDisplay(curve, name="private").plot(ax=ax, plot_chance_level=True)
+    positive = np.array([str(label) == curve.positive for label in truth])
+    ax.plot(
+        *exact_curve(np.asarray(scores), positive), color="black", linewidth=0.8, label="exact: these rows are public"
+    )
+    ax.legend(loc="lower right")
+    ax.figure.savefig(path, format="svg")

@@ -11,6 +11,7 @@ from ..kernel.ledger import Ledger
 from ..plans.catalogue import NAMES, presets
 from ..schema import Schema
 from . import charge
+from .evaluate import numbers
 from .output import Json, check_paths, console, print_json
 
 LEARN = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
@@ -27,11 +28,21 @@ def train(
     ledger: charge.Account = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
+    test_share: Annotated[
+        str | None, typer.Option(help="Keep this share of the rows, such as 0.3, to measure the model on.")
+    ] = None,
+    test_epsilon: Annotated[
+        str | None, typer.Option(help="What measuring may cost; as much as the model if absent.")
+    ] = None,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Train a private model, and write it with a report of what was asked and what it cost."""
+    """Train a private model, and write it with a report of what was asked and what it cost.
+
+    With --test-share the model is also measured, on rows that it was not trained on: a ROC curve, in a report of its
+    own. The two parts of the rows are disjoint, so both together cost what the dearer one costs.
+    """
     public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
     charge.check_names(data, public)
@@ -42,16 +53,47 @@ def train(
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
     page = report or out.with_suffix(".html")
-    check_paths(out, page, data, schema, ledger=ledger)
+    if test_epsilon is not None and test_share is None:
+        raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
+    judged = out.with_name(f"{out.stem}-evaluation.html") if test_share else None
+    check_paths(out, page, judged, data, schema, ledger=ledger)
+    cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
     if account:
-        charge.check_budget(account, Budget(epsilon))
-    model.ledger = account or Ledger(Budget(epsilon), public.name)
-    charge.run_and_write(data, model.fit, out, _write, {page: charge.report_writer(model.ledger)}, force)
+        charge.check_budget(account, cost)
+    model.ledger = account or Ledger(cost, public.name)
+    run = Run(model, test_share, test_epsilon or epsilon)
+    others = {page: charge.report_writer(model.ledger), **({judged: run.write} if judged else {})}
+    charge.run_and_write(data, run.fit, out, _write, others, force)
+    found = run.curve
     if as_json:
-        print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger)})
+        judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
+        print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **judgement})
         return
     charge.say(model, "model", out, page, model.ledger, account is not None)
+    if found:
+        console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
     console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
+
+
+class Run:
+    """A fit, and the curve on the rows that were kept apart if any were."""
+
+    def __init__(self, model: Any, share: str | None, epsilon: str) -> None:
+        self.model, self.share, self.epsilon, self.curve = model, share, epsilon, None
+
+    def fit(self, rows: Any) -> Any:
+        """The fitted model."""
+        if self.share is None:
+            return self.model.fit(rows)
+        from ..evaluate import fit_and_evaluate
+
+        apart = {"share": self.share, "epsilon": self.epsilon, "ledger": self.model.ledger}
+        self.curve = fit_and_evaluate(self.model, rows, **apart)
+        return self.model
+
+    def write(self, draft: Path, made: Any) -> None:
+        """The report of the curve."""
+        charge.report_writer(self.model.ledger)(draft, self.curve)
 
 
 def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> Any:

@@ -54,12 +54,12 @@ class WordRows:
 def bag_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most: int) -> Amounts:
     """What epsilon allows for rows of at most `most` of `size` words: that of as many columns in equal parts."""
     pieces = [len(piece) for piece in np.array_split(np.arange(size), most)]
-    return amounts(loss, [epsilon / most] * most, ratio, pieces, 2)
+    return amounts(loss, [epsilon / most] * most, [ratio] * most, [[piece] for piece in pieces], 2)
 
 
 def bag_minimiser(rows: WordRows, loss: Loss, offset: float, given: Amounts, noise: Noise) -> Integers:
     """Weights in whole numbers of 1 / UNIT: the minimiser with lattice noise, rounded, with noise again."""
-    shift = lattice_laplace(given.rates[0], given.lattice, rows.size, noise)
+    shift = lattice_laplace(given.rates[0], given.lattices[0], rows.size, noise)
     within = np.clip(_solve(_Problem(rows, loss, given.penalties, offset, shift)), -LARGEST, LARGEST)
     rounded = np.rint(within * UNIT).astype(np.int64)
     return np.asarray(rounded + noise.discrete_laplace(given.last, rows.size))

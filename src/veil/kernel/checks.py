@@ -5,7 +5,7 @@ Everything here is public. A question that passes cannot fail on a row afterward
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
@@ -21,6 +21,7 @@ from .budget import exact
 from .coins import WIDEST, Drawn, PathScores
 from .losses import LOSSES, MOST_CLASSES
 from .scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
+from .shaped import LARGEST_COLUMN
 
 DEEPEST = 60
 MOST_CURVATURE = 25_000_000  # numbers in the square of the weights of one minimisation, for each class
@@ -224,9 +225,7 @@ def check_cell(score: Any, partition: Any, schema: Schema) -> None:
         whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
 
 
-def check_minimise(
-    loss: Any, axes: Any, parts: int, label: Any, offsets: Any, schema: Schema
-) -> npt.NDArray[np.float64]:
+def check_minimise(loss: Any, axes: Any, label: Any, offsets: Any, schema: Schema) -> npt.NDArray[np.float64]:
     """Refuse a loss that is not on the closed list, blocks that are no single axes, a class that there is not.
 
     What comes back are the offsets of the scores, one above the other.
@@ -237,8 +236,8 @@ def check_minimise(
         check_partition(one, schema)
         if type(one) is not Grid or len(one.axes) != 1:
             raise BadInput("minimise takes grids of one axis each")
-    if len({one.columns for one in axes}) < len(axes) or parts != len(axes):
-        raise BadInput("give every column once, and one share for each")
+    if len({one.columns for one in axes}) < len(axes):
+        raise BadInput("give every column once")
     classes = len(schema.classes) if loss.joint else 1
     if classes * sum(one.size for one in axes) ** 2 > MOST_CURVATURE:
         raise BadInput("minimise would take too much memory for so many weights: use coarser or fewer columns")
@@ -266,12 +265,24 @@ def _check_offsets(offsets: Any, classes: int) -> npt.NDArray[np.float64]:
     return np.array(found, np.float64)[:, None]
 
 
-def check_penalty(penalty: Any) -> Fraction:
-    """The penalty as a fraction, if it is one that the argument and the arithmetic allow."""
-    ratio = exact(penalty, "the penalty")
-    if not 1 <= ratio <= 2**40:
-        raise BadInput("the penalty must be between 1 and 10^12")
-    return ratio
+def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
+    """One penalty for each column, as fractions that the arithmetic allows."""
+    given = [penalty] * columns if np.ndim(penalty) == 0 else penalty
+    ratios = [exact(one, "the penalty") for one in given]
+    if len(ratios) != columns or not all(1 <= ratio <= 2**40 for ratio in ratios):
+        raise BadInput("the penalty must be between 1 and 10^12: one for all columns, or one for each")
+    return ratios
+
+
+def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[int]]:
+    """The sizes of the columns of each group, which is so many columns after each other."""
+    counts = [whole(one, "a group", 1, len(sizes)) for one in groups]
+    if sum(counts) != len(sizes) or len(counts) != parts:
+        raise BadInput("give every column once, and one share for each group of columns")
+    found = [sizes[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
+    if any(len(group) > 1 and max(group) > LARGEST_COLUMN for group in found):
+        raise BadInput(f"a column of more than {LARGEST_COLUMN} values must be a group by itself")
+    return found
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:

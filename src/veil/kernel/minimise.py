@@ -1,10 +1,10 @@
 """Objective perturbation on one-hot rows: weights that minimise loss, penalty and noise, private in finite arithmetic.
 
-Every row has one value in each of p columns. J(w) = sum of losses + sum_j penalty_j |w_j|^2 / 2 + b w, with Laplace
-noise of rate r_j on every weight of column j. For a given minimiser w the noise must have been b = -(gradient of the
-rest): a row moves it by its slopes in one place of each column, and multiplies the Jacobian by no more than its
-curvature and the sum of 1/penalty_j allow (Chaudhuri, Monteleoni and Sarwate 2011, for sums and added rows). The loss
-says which rates this leaves.
+Every row has one value in each of p columns. J(w) = sum of losses + sum_j penalty_j |w_j|^2 / 2 + b w, with noise b
+of rate r on every group of columns: Laplace for a column alone, shaped to their common sum for several. For a given
+minimiser w the noise must have been b = -(gradient of the rest): a row moves it by its slopes in one place of each
+column, and multiplies the Jacobian by no more than its curvature and the sum of 1/penalty_j allow (Chaudhuri,
+Monteleoni and Sarwate 2011, for sums and added rows). The loss says which rates this leaves.
 
 Computers find no exact minimiser of real noise. The noise is drawn on a lattice, each point the middle of a cell of the
 ideal noise; the solver stops only where the gradient, its error included, is provably below `TOLERANCE`; so its point
@@ -15,8 +15,9 @@ proportion to that distance on the rounded weights hides it, for a sliver of eps
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement
-from math import ceil, sqrt
+from functools import cached_property, reduce
+from itertools import combinations_with_replacement, count
+from math import ceil, floor, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,9 @@ import numpy.typing as npt
 from ..errors import BadInput
 from .losses import ROUNDING, Loss, Numbers
 from .noise import SMALLEST_EPSILON, Integers, Noise
+from .shaped import equal_sums
 
 TOLERANCE = 2.0**-14  # of the norm of the gradient
-LATTICE = Fraction(1, 2**20)  # of the noise in the objective, where the sampler allows it
 UNIT = 1 << 30  # released weights are whole numbers of 1 / UNIT
 LARGEST = 2.0**30  # weight
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
@@ -35,6 +36,7 @@ LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get co
 STEPS = 8  # at least, so that their number says little
 SAMPLE = 1 << 11  # rows for the first guess of the curvature
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
+PACK = 1 << 11  # values of several columns taken as one
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,25 @@ class Blocks:
         rows = self.truth.shape[1]
         return (slice(start, min(start + CHUNK, rows)) for start in range(0, rows, CHUNK))
 
+    @cached_property
+    def packs(self) -> list[tuple[npt.NDArray[Any], slice]]:
+        """Neighbouring columns as one, of no more than `PACK` values: the value of each row, and which they are."""
+        packs: list[tuple[npt.NDArray[Any], slice]] = []
+        for place, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
+            if packs and prod(self.sizes[packs[-1][1]]) * size <= PACK:
+                before, columns = packs.pop()
+                packs.append((before * np.int64(size) + codes, slice(columns.start, place + 1)))
+            else:
+                packs.append((codes.astype(np.int64), slice(place, place + 1)))
+        return packs
+
     def scores(self, weights: Numbers) -> Numbers:
         """The sum of each row's weights, for each class."""
         total, parts = np.zeros(self.truth.shape), np.split(weights, np.cumsum(self.sizes)[:-1], axis=1)
+        tables = [reduce(_add_outer, parts[columns]) for _, columns in self.packs]
         for rows in self._chunks():
-            for codes, part in zip(self.codes, parts, strict=True):
-                total[:, rows] += np.take(part, codes[rows], axis=1)
+            for (codes, _), table in zip(self.packs, tables, strict=True):
+                total[:, rows] += np.take(table, codes[rows], axis=1)
         return total
 
     def sums(self, values: Numbers) -> Numbers:
@@ -62,18 +77,27 @@ class Blocks:
 
         Exact: doubles hold whole numbers of a chunk, integers those of all chunks, high and low halves apart.
         """
-        ends = np.cumsum([0, *self.sizes])
-        halves = np.zeros((2, len(values), ends[-1]), np.int64)
+        halves = np.zeros((2, len(values), sum(self.sizes)), np.int64)
         for rows in self._chunks():
             whole = np.rint(values[:, rows] * 2.0**48)
             high = np.floor(whole * 2.0**-24)
-            split = np.stack([high, whole - high * 2.0**24])
-            for codes, size, end in zip(self.codes, self.sizes, ends[1:], strict=True):
-                index = codes[rows].astype(np.intp)
-                for half, row in np.ndindex(2, len(values)):
-                    found = np.bincount(index, split[half, row], size)
-                    halves[half, row, end - size : end] += found.astype(np.int64)
+            for half, part in enumerate((high, whole - high * 2.0**24)):
+                halves[half] += self._added(part, rows).astype(np.int64)
         return np.asarray(halves[0] * 2.0**-24 + halves[1] * 2.0**-48)
+
+    def about_sums(self, values: Numbers) -> Numbers:
+        """The same sums, rounded as doubles are."""
+        return self._added(values, slice(None))
+
+    def _added(self, values: Numbers, rows: slice) -> Numbers:
+        """For every class and weight, the sum of values over those of these rows that have it, in doubles."""
+        found = []
+        for codes, columns in self.packs:
+            shape, index = self.sizes[columns], codes[rows]
+            table = np.array([np.bincount(index, row, prod(shape)) for row in values]).reshape(len(values), *shape)
+            axes = range(1, len(shape) + 1)
+            found += [table.sum(axis=tuple({*axes} - {axis})) for axis in axes]
+        return np.hstack(found)
 
     def products(self, values: Numbers) -> Numbers:
         """For every class and two weights, the sum over the rows that have both."""
@@ -98,6 +122,11 @@ class Blocks:
         return Blocks([codes[chosen] for codes in self.codes], self.sizes, self.truth[:, chosen])
 
 
+def _add_outer(first: Numbers, second: Numbers) -> Numbers:
+    """All sums of a weight of the first and one of the second, for each class."""
+    return (first[:, :, None] + second[:, None, :]).reshape(len(first), -1)
+
+
 @dataclass(frozen=True)
 class Objective:
     """What is minimised, but for the noise: rows, a loss, penalties for every weight, and offsets of the scores."""
@@ -110,6 +139,10 @@ class Objective:
     def gradient(self, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
         slopes = self.loss.slopes(scores, self.blocks.truth)
         return self.blocks.sums(slopes) + self.penalties * weights + shift
+
+    def about_gradient(self, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
+        slopes = self.loss.slopes(scores, self.blocks.truth)
+        return self.blocks.about_sums(slopes) + self.penalties * weights + shift
 
     def inverse_curvature(self, weights: Numbers, most: int) -> Numbers:
         """About the inverse of the matrix of second derivatives, within each class, from a sample of rows."""
@@ -140,50 +173,76 @@ class Objective:
 
 @dataclass(frozen=True)
 class Amounts:
-    """What the budget allows: the rate and the lattice of each column's noise, the penalty of each weight, and the rate
-    of the noise that hides where the solver stopped."""
+    """What the budget allows: the sizes of the columns of each group, the rate and the lattice of its noise, the
+    penalty of each weight, and the rate of the noise that hides where the solver stopped."""
 
+    groups: Sequence[Sequence[int]]
     rates: Sequence[Fraction]
-    lattice: Fraction
+    lattices: Sequence[Fraction]
     penalties: Numbers
     last: Fraction
 
 
-def amounts(loss: Loss, parts: Sequence[Fraction], ratio: Fraction, sizes: Sequence[int], classes: int) -> Amounts:
-    """What these parts of epsilon, one for each column, allow.
+def amounts(
+    loss: Loss, parts: Sequence[Fraction], ratios: Sequence[Fraction], groups: Sequence[Sequence[int]], classes: int
+) -> Amounts:
+    """What these parts of epsilon allow, one for each group of columns, which are given by their sizes.
 
-    No penalty is below ratio / part, so the sum of 1/penalty is at most epsilon / ratio; what counts is the exact sum
-    of those that are used.
+    No penalty is below its column's ratio / part; what counts is the exact sum of 1/penalty of those that are used.
     """
-    whole = sum(parts, Fraction(0))
-    least = [max(ratio / (part * (1 - SLIVER)), LEAST_PENALTY) for part in parts]
+    whole, sizes = sum(parts, Fraction(0)), [size for group in groups for size in group]
+    each = [part * (1 - SLIVER) for part, group in zip(parts, groups, strict=True) for _ in group]
+    least = [max(ratio / part, LEAST_PENALTY) for ratio, part in zip(ratios, each, strict=True)]
     used = [float(np.nextafter(float(one), np.inf)) for one in least]
-    left = loss.noise_budget(whole * (1 - SLIVER), sum((1 / Fraction(one) for one in used), Fraction(0)), classes)
+    steps = [lattice(part / (2 * loss.spread)) for part in parts]
+    copies = classes if loss.joint else 1
+    budget = whole * (1 - SLIVER) / (1 + max(map(slack, groups, steps)) * copies / loss.spread)
+    left = loss.noise_budget(budget, sum((1 / Fraction(one) for one in used), Fraction(0)), classes)
+    if left * 2 < whole:
+        raise BadInput("less than half of the budget would be left for the noise: use a larger penalty or budget")
     rates = [left * part / whole / loss.spread for part in parts]
-    if min(rates) * loss.spread * 2 < min(parts):
-        raise BadInput("half of the budget or more would pay for the penalty: use a larger one")
-    step, penalties = lattice(min(rates)), np.repeat(used, sizes)
-    last = whole * SLIVER / distance(penalties, classes if loss.joint else 1, step)
+    penalties, moved = np.repeat(used, sizes), sqrt(sum(map(movement, groups, steps)))
+    last = whole * SLIVER / distance(penalties, copies, moved)
     if last < SMALLEST_EPSILON:
         raise BadInput("epsilon is too small for so many weights: use more of it, or coarser or fewer columns")
-    return Amounts(rates, step, penalties, last)
+    return Amounts(groups, rates, steps, penalties, last)
 
 
 def lattice(rate: Fraction) -> Fraction:
-    """The step of the lattice for noise of this rate: as fine as the sampler is exact, a power of two."""
-    return LATTICE * (1 << (ceil(SMALLEST_EPSILON / (rate * LATTICE)) - 1).bit_length())
+    """The step of the lattice for noise of at least this rate: as fine as the sampler is exact, a power of two."""
+    step = SMALLEST_EPSILON / rate
+    return Fraction(1 << (ceil(step) - 1).bit_length(), 1 << max(floor(1 / step).bit_length() - 1, 0))
+
+
+def slack(group: Sequence[int], step: Fraction) -> Fraction:
+    """What the cells of the lattice can add to how far a row moves the noise of a group, for each class; nothing to a
+    lone column."""
+    return (2 * max(group) - 1) * step if len(group) > 1 else Fraction(0)
+
+
+def movement(group: Sequence[int], step: Fraction) -> float:
+    """The square of how far ideal noise can be from the middle of its cell."""
+    size = sum(one**2 + one for one in group) if len(group) > 1 else group[0]
+    return size * float(step) ** 2 / 4
 
 
 def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
     """Weights x classes in whole numbers of 1 / UNIT: the minimiser with lattice noise, rounded, with noise again."""
-    blocks = objective.blocks
-    classes = len(blocks.truth)
-    pairs = zip(given.rates, blocks.sizes, strict=True)
-    drawn = [lattice_laplace(rate, given.lattice, size * classes, noise) for rate, size in pairs]
-    shift = np.hstack([part.reshape(classes, -1) for part in drawn])
-    within = np.clip(solve(objective, shift).T, -LARGEST, LARGEST)  # which brings no two points further apart
+    several = range(len(objective.blocks.truth))
+    drawn = [
+        [group_noise(group, rate, step, noise) for _ in several]
+        for group, rate, step in zip(given.groups, given.rates, given.lattices, strict=True)
+    ]
+    within = np.clip(solve(objective, np.hstack(drawn)).T, -LARGEST, LARGEST)  # brings no two points further apart
     rounded = np.rint(within * UNIT).astype(np.int64)
     return rounded + noise.discrete_laplace(given.last, rounded.size).reshape(rounded.shape)
+
+
+def group_noise(group: Sequence[int], rate: Fraction, step: Fraction, noise: Noise) -> Numbers:
+    """Middles of the lattice cells of ideal noise, for columns of these sizes together; Laplace noise for one alone."""
+    if len(group) == 1:
+        return lattice_laplace(rate, step, group[0], noise)
+    return np.asarray(equal_sums(group, rate * step, noise) * float(step))
 
 
 def lattice_laplace(rate: Fraction, step: Fraction, size: int, noise: Noise) -> Numbers:
@@ -192,13 +251,14 @@ def lattice_laplace(rate: Fraction, step: Fraction, size: int, noise: Noise) -> 
     return np.asarray(np.where(noise.below(2, size), middles, -middles))
 
 
-def distance(penalties: Numbers, classes: int, step: Fraction) -> int:
+def distance(penalties: Numbers, classes: int, moved: float) -> int:
     """How many units two tables' rounded weights can lie apart in all, for one and the same ideal minimiser.
 
-    Each is within (tolerance + what the lattice moves the gradient by) / least penalty of it; rounding adds one each.
+    Each is within (tolerance + what the lattice moves the gradient of a class by) / least penalty of it; rounding adds
+    one each.
     """
     size = len(penalties) * classes
-    radius = (TOLERANCE + float(step) * sqrt(size) / 2) / float(penalties.min())
+    radius = (TOLERANCE + sqrt(classes) * moved) / float(penalties.min())
     return ceil(2 * radius * sqrt(size) * UNIT * (1 + 1e-9)) + size
 
 
@@ -211,12 +271,13 @@ def solve(objective: Objective, shift: Numbers) -> Numbers:
     """
     common = shift - _centred(objective.loss, shift)
     weights = -common / objective.penalties  # no row has a say in what all classes have in common
-    way, before, scale, step = weights, shift, 1.0, 0
-    while True:
+    way, before, scale = weights, shift, 1.0
+    for step in count():
         scores = objective.blocks.scores(weights) + objective.offsets
-        gradient = objective.gradient(weights, scores, shift)
+        gradient = objective.about_gradient(weights, scores, shift)
         if step >= STEPS and certainly_short(objective, weights, gradient, shift):
-            return weights
+            if certainly_short(objective, weights, objective.gradient(weights, scores, shift), shift):
+                break
         fresh = step < 2 or step % 4 == 3
         if fresh:
             inverse = objective.inverse_curvature(weights, SAMPLE << min(step, 40))
@@ -227,7 +288,11 @@ def solve(objective: Objective, shift: Numbers) -> Numbers:
         if fresh or not (gradient * way).sum() > 0:
             way = steep
         weights = weights - objective.length(scores, weights, shift, way, 2.0**-step) * way
-        step += 1
+    return weights
+
+
+def _norm(values: Numbers) -> float:
+    return sqrt((values**2).sum())
 
 
 def _centred(loss: Loss, values: Numbers) -> Numbers:
@@ -240,7 +305,7 @@ def certainly_short(objective: Objective, weights: Numbers, gradient: Numbers, s
 
     The hundredth covers the arithmetic of the norm and of the bound.
     """
-    found = sqrt((gradient**2).sum()) + error_bound(objective, weights, shift)
+    found = _norm(gradient) + error_bound(objective, weights, shift)
     return bool(1.01 * found < TOLERANCE)
 
 

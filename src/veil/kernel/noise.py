@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from typing import Any, NoReturn
 
 import numpy as np
@@ -67,6 +68,15 @@ class Noise(ABC):
         while (again := np.flatnonzero((np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1))).size:
             keys[again] = self.words(again.size * size).reshape(again.size, size)
         return keys
+
+    def pick(self, weights: Sequence[int]) -> int:
+        """A place, with probability in proportion to its weight: whole numbers of any length."""
+        whole, uniform = sum(weights), self._uniform(self.words(1)[0])
+
+        def bounds(part: int, bits: int) -> tuple[int, int]:
+            return (part << bits) // whole, -((-part << bits) // whole)
+
+        return next(place for place, part in enumerate(accumulate(weights)) if uniform.below(partial(bounds, part)))
 
     def geometric(self, epsilon: Fraction, size: int) -> Integers:
         """Independent G >= 0 with P(G >= k) = exp(-k epsilon): the integer part of -log(U) / epsilon.

@@ -15,7 +15,7 @@ from ..questions import Partition
 from .asking import Asking
 from .bag_minimise import bag_amounts, bag_minimiser
 from .budget import Budget, exact
-from .checks import SCORES, check_bag, check_penalty, check_selection, check_words_loss, whole
+from .checks import SCORES, check_bag, check_penalties, check_selection, check_words_loss, whole
 from .losses import Loss
 from .mechanisms import (
     discrete_laplace,
@@ -91,7 +91,7 @@ class Selecting(Asking):
         """
         check_bag(bag, self.schema)
         start = check_words_loss(loss, bag, label, offset, self.schema)
-        given = bag_amounts(type(loss)(), self._per_row(budget), check_penalty(penalty), bag.size, bag.reach)
+        given = bag_amounts(type(loss)(), self._per_row(budget), check_penalties(penalty, 1)[0], bag.size, bag.reach)
         receipt = self._charge("minimise_words", f"{type(loss).__name__} on {bag.describe()}", budget)
         with quiet():
             weights = bag_minimiser(self._table.word_rows(bag, label), type(loss)(), start, given, self._noise)

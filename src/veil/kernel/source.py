@@ -17,10 +17,11 @@ from .checks import (
     check_candidates,
     check_cell,
     check_divisions,
+    check_groups,
     check_handicaps,
     check_minimise,
     check_partition,
-    check_penalty,
+    check_penalties,
     check_score,
     whole,
 )
@@ -37,6 +38,7 @@ from .mechanisms import (
 )
 from .minimise import Objective, amounts, minimiser
 from .noise import SMALLEST_EPSILON, Integers, make_noise
+from .order import PARTS_OF_A_ROW, even_cuts, misordered_rows
 from .release import Release, SparseCounts, frozen
 from .scores import Cellwise, Score
 from .selecting import Selecting, sparse_level
@@ -44,6 +46,7 @@ from .table import Table, read_table
 
 Question = TypeVar("Question", bound=Partition)
 MOST_PARTS = 1_000_000
+MOST_HALVINGS = 16
 
 
 def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) -> "Source":
@@ -218,6 +221,42 @@ class Source(Selecting):
             winner = permute_and_flip(scores, epsilon / (2 * max(a, b - a)), self._noise)
         return self._wrap(float(cuts[winner]), None, receipt)
 
+    def quantiles(
+        self, of: str | Scorer, depth: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+    ) -> Release[tuple[float, ...]]:
+        """Up to 2^depth - 1 cut points of a public grid, in order, that divide the rows into parts of about one size.
+
+        Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
+        """
+        partition, cuts = self._ordered(of, grid, label)
+        depth = whole(depth, "depth", 1, MOST_HALVINGS)
+        epsilon = self._per_row(budget)
+        receipt = self._charge("quantiles", f"{2**depth} parts of {partition.describe()}", budget)
+        with quiet():
+            counts = self._table.tabulate(partition, by_class=False).ravel()[: len(cuts) + 1]
+            places = even_cuts(counts, depth, epsilon, self._noise)
+        return self._wrap(tuple(float(cuts[place - 1]) for place in places), None, receipt)
+
+    def misordered(
+        self, of: str | Scorer, positive: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+    ) -> Release[float]:
+        """How far rows of a class fail to lie above those of the others: min(n1, n0) (1 - AUC), in rows, with noise.
+
+        One row moves this by one at most, unlike the AUC itself (see `misordered_rows`), so discrete Laplace noise of
+        scale 1/epsilon suffices. What is ordered is as for `quantile`; values between two cut points are tied.
+        """
+        partition, cuts = self._ordered(of, grid, label)
+        positive = whole(positive, "the positive class", 0, len(self.schema.classes) - 1)
+        epsilon = self._per_row(budget)
+        if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
+            raise BadInput("epsilon is too small: noise of more than sixteen million rows would be the only answer")
+        receipt = self._charge("misordered", f"rows of class {positive} by {partition.describe()}", budget)
+        with quiet():
+            counts = self._table.tabulate(partition)[: len(cuts) + 1]
+            rows = misordered_rows(counts[:, positive], counts.sum(axis=1) - counts[:, positive])
+            noisy = rows + int(self._noise.discrete_laplace(epsilon / PARTS_OF_A_ROW, 1)[0])
+        return self._wrap(noisy / PARTS_OF_A_ROW, float(1 / epsilon), receipt)
+
     def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Partition, Sequence[float]]:
         """A partition into intervals, lowest first, and the cuts between them."""
         if isinstance(of, str):
@@ -243,20 +282,23 @@ class Source(Selecting):
         *,
         label: int | None = None,
         offsets: Sequence[float] = (),
-        penalty: float | Fraction = 4,
+        penalty: float | Fraction | Sequence[float] = 4,
+        groups: Sequence[int] | None = None,
         shares: Sequence[float] | None = None,
     ) -> Release[Integers]:
         """Weights for every group of these grids of one axis, one after the other, in units of 2^-30: weights x 1,
         large for groups whose rows are of the class `label`; with Softmax weights x classes.
 
-        Objective perturbation with a certified minimiser (see `minimise`). `penalty` over a column's part of epsilon,
-        which goes by `shares`, is the weight of its squares; `offsets` are added to a row's scores.
+        Objective perturbation with a certified minimiser (see `minimise`). `groups` says how many columns after each
+        other share one noise, shaped to them; `shares` divide epsilon among the groups. A column's `penalty` over its
+        group's part of epsilon is the weight of its squares; `offsets` are added to a row's scores.
         """
-        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(axes)))
-        start = check_minimise(loss, axes, len(parts), label, offsets, self.schema)
+        counts = [1] * len(axes) if groups is None else [*groups]
+        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
+        start, ratios = check_minimise(loss, axes, label, offsets, self.schema), check_penalties(penalty, len(axes))
+        shapes = check_groups(counts, [one.size for one in axes], len(parts))
         loss = type(loss)()  # of the class alone: whoever made it may have changed it
-        sizes, epsilons = [one.size for one in axes], [self._per_row(part) for part in parts]
-        given = amounts(loss, epsilons, check_penalty(penalty), sizes, len(self.schema.classes))
+        given = amounts(loss, [self._per_row(part) for part in parts], ratios, shapes, len(self.schema.classes))
         receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
         with quiet():
             objective = Objective(self._table.blocks(axes, label), loss, given.penalties, start)

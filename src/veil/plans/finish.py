@@ -156,3 +156,18 @@ def probabilities(scores: npt.NDArray[np.int64]) -> Numbers:
     logs = (scores - scores.max(axis=1, keepdims=True)) / UNIT
     odds = np.exp(logs)
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def nonnegative(counts: Counts) -> Numbers:
+    """The nearest counts that are not negative and have the same sum, or 1 if that is less; by class.
+
+    All counts are lowered by one number and cut off at zero (a projection on a simplex). Their running sums never
+    fall, so what is made of them is monotone.
+    """
+    table = np.asarray(counts, np.float64)
+    totals = np.maximum(table.sum(axis=0), 1)
+    falling = -np.sort(-table, axis=0)
+    lowered = (np.cumsum(falling, axis=0) - totals) / np.arange(1, len(table) + 1)[:, None]
+    last = len(table) - 1 - np.argmax((falling > lowered)[::-1], axis=0)
+    rest = np.maximum(table - np.take_along_axis(lowered, last[None], axis=0), 0)
+    return np.asarray(rest * (totals / rest.sum(axis=0)))

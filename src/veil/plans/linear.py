@@ -1,7 +1,9 @@
 """Linear models by objective perturbation (Chaudhuri, Monteleoni, Sarwate, JMLR 2011), a weight for every value."""
 
 from collections.abc import Sequence
+from math import sqrt
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +13,9 @@ from ..kernel.budget import Budget
 from ..kernel.checks import MOST_CURVATURE
 from ..kernel.losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from ..kernel.minimise import UNIT
+from ..kernel.shaped import LARGEST_COLUMN
 from ..kernel.source import Source
-from ..questions import WHOLE, Grid, Linear, axis
+from ..questions import WHOLE, Axis, Grid, Linear, axis
 from ..schema import Schema
 from .finish import Numbers, class_prior
 
@@ -22,23 +25,24 @@ JOINT = 2  # times that for classes that are told apart together, whose noise is
 ROWS = 40  # that a group should have on average, times epsilon and over the number of columns
 FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
+PLENTY = 16  # rows times epsilon for each weight, at which the penalty is as given: less of it for more, down to half
+ENOUGH = 1.5  # a row's reach, times epsilon, is at most one over this
 
 
 def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENALTY) -> Linear:
     """Weights that make the rows' classes most probable.
 
-    Budget: 3 % for the class totals, the rest for the weights. Within it, columns have shares in proportion to
-    size^(1/3). Two classes have one set of weights, more of them a set each, found together.
+    Budget: 3 % for the class totals, the rest for the weights. Within it, groups of columns whose noise is drawn
+    together have shares in proportion to the cube root of its variance. Two classes have one set of weights, more of
+    them a set each, found together.
 
     Returns a scorer: the log odds of each class.
     """
-    axes, prior, to_fit = _begin(source, budget, penalty, 1)
+    axes, prior, to_fit, weight = _begin(source, budget, penalty, 1)
     if len(prior) == 2 or len(prior) > MOST_CLASSES:
-        return _one_by_one(source, Logistic(), axes, to_fit, prior, penalty)
-    start, shares = np.log(prior), _shares(axes)
-    fitted = source.minimise(
-        Softmax(), axes, to_fit, offsets=start.tolist(), penalty=float(JOINT * penalty), shares=shares
-    )
+        return _one_by_one(source, Logistic(), axes, to_fit, prior, weight)
+    start = np.log(prior)
+    fitted = source.minimise(Softmax(), axes, to_fit, offsets=start.tolist(), **_together(axes, JOINT * weight))
     return Linear(_tables(axes, fitted.value), start)
 
 
@@ -46,22 +50,26 @@ def support_vectors(source: Source, budget: Budget, *, penalty: float = MARGIN_P
     """Weights that put rows on the right side, by a margin.
 
     Budget: 3 % for the class totals, the rest for the weights; with more than two classes an equal part of it for each
-    class against the others. Within it, columns have shares in proportion to size^(1/3).
+    class against the others. Within it, groups of columns have shares as for logistic regression.
 
     Returns a scorer: the margin of each class.
     """
-    axes, prior, to_fit = _begin(source, budget, penalty, 3)
-    return _one_by_one(source, Hinge(), axes, to_fit, prior, penalty)
+    axes, prior, to_fit, weight = _begin(source, budget, penalty, 3)
+    return _one_by_one(source, Hinge(), axes, to_fit, prior, weight)
 
 
-def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tuple[list[Grid], Numbers, Budget]:
-    """The groups of every column, the shares of the classes, and what is left of the budget."""
+def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tuple[list[Grid], Numbers, Budget, float]:
+    """The groups of every column, the shares of the classes, what is left of the budget, and the penalty for so many
+    rows."""
     _check(source.schema, penalty, least)
     to_size, to_fit = budget.split(3, 97)
     totals = source.count(WHOLE, to_size)
     prior = class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.scale or 0.0, 1e-9))
     signal = float(totals.value.sum() * min(budget.epsilon, 10**9))
-    return _axes(source.schema, signal), np.maximum(prior, 1e-9), to_fit
+    axes = _axes(source.schema, signal)
+    weights = (sum(one.size - 1 for one in axes) + 1) * (len(prior) - 1)
+    factor = np.clip(sqrt(PLENTY * weights / max(signal, 1.0)), 0.5, 2)
+    return axes, np.maximum(prior, 1e-9), to_fit, float(max(penalty * factor, least))
 
 
 def _check(schema: Schema, penalty: float, least: float) -> None:
@@ -84,13 +92,47 @@ def _one_by_one(
     weights, start = np.zeros((sum(one.size for one in axes), len(prior))), np.zeros(len(prior))
     for label, part in zip(labels, budget.each(len(labels)), strict=True):
         start[label] = np.log(prior[label] / (1 - prior[label]))
-        settings = {"offsets": [float(start[label])], "penalty": float(penalty), "shares": _shares(axes)}
-        weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value  # type: ignore[arg-type]
+        settings = {"offsets": [float(start[label])], **_together(axes, penalty)}
+        weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value
     return Linear(_tables(axes, weights), start)
 
 
-def _shares(axes: Sequence[Grid]) -> list[float]:
-    return [round(one.size**POWER, 2) for one in axes]
+def _together(axes: Sequence[Grid], penalty: float) -> dict[str, Any]:
+    """Groups of columns whose noise is drawn together, their shares of the budget, and each column's penalty, in
+    proportion to its noise; more of it where the argument for the noise needs more."""
+    groups = best_groups([one.size for one in axes])
+    shares = [round(variance(group) ** POWER, 3) for group in groups]
+    gains = [[gain(size, group) for size in group] for group in groups]
+    reach = sum(share * sum(group) for share, group in zip(shares, gains, strict=True)) / sum(shares)
+    penalties = [max(penalty, ENOUGH * reach) / one for group in gains for one in group]
+    return {"groups": [len(group) for group in groups], "shares": shares, "penalty": penalties}
+
+
+def best_groups(sizes: Sequence[int]) -> list[list[int]]:
+    """Sizes that only grow, cut into the groups of neighbours with the least noise in all; equal ones stay together,
+    which is always better."""
+    cuts = [place for place in range(1, len(sizes)) if sizes[place] > min(sizes[place - 1], LARGEST_COLUMN)]
+    best: dict[int, tuple[float, list[list[int]]]] = {0: (0.0, [])}
+    for end in [*cuts, len(sizes)]:
+        tries = [(noise, [*groups, list(sizes[start:end])]) for start, (noise, groups) in best.items()]
+        allowed = [
+            (noise, groups) for noise, groups in tries if len(groups[-1]) == 1 or groups[-1][-1] <= LARGEST_COLUMN
+        ]
+        best[end] = min((noise + variance(groups[-1]) ** POWER, groups) for noise, groups in allowed)
+    return best[len(sizes)][1]
+
+
+def variance(group: Sequence[int]) -> float:
+    """Of the noise of all weights of these columns together, about, for a rate of one."""
+    return sum(2 * size / gain(size, group) ** 2 for size in group)
+
+
+def gain(size: int, group: Sequence[int]) -> float:
+    """About what part of the group's budget would give a column of this size the same noise by itself."""
+    if len(group) == 1:
+        return 1.0
+    dimension = sum(group) - len(group) + 1
+    return (size + 1.8) / sqrt((dimension + 1) * (dimension + 2))  # 1.8: by simulation
 
 
 def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
@@ -100,12 +142,23 @@ def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
 
 
 def _axes(schema: Schema, signal: float) -> list[Grid]:
-    """Every column at its finest level that has no more groups than rows and budget bear; missing values are apart."""
+    """Every column at its finest level that has no more groups than rows and budget bear, small columns first."""
     most = max(FEWEST[len(schema.classes) > 2], signal / len(schema.features) / ROWS)
-    return [_level(column, most + 1) for column in schema.features]
+    return sorted((_declared(column, _level(column, most + 1)) for column in schema.features), key=lambda one: one.size)
 
 
 def _level(column: Categorical | Numeric, most: float) -> Grid:
     levels = [axis(column, level) for level in range(len(column.levels))]
     below = levels[1:] or levels
     return next((one for one in reversed(below) if one.size <= most), below[0])
+
+
+def _declared(column: Categorical | Numeric, one: Grid) -> Grid:
+    """Without a group for undeclared values alone: its noise would add to that of all others. They are taken for the
+    middle bin, or for the last value."""
+    (found,) = one.axes
+    groups, own = found.groups, found.groups[-1]
+    if column.missing is not None or groups.count(own) > 1:
+        return one
+    place = (len(groups) - 2) // 2 if isinstance(column, Numeric) else -2
+    return Grid((Axis(found.column, (*groups[:-1], groups[place]), found.names[:-1]),))

@@ -12,6 +12,8 @@ from matplotlib import style
 from matplotlib.figure import Figure
 
 from ..display import COLOURS, readable
+from ..evaluate import RocCurve
+from ..evaluate.display import band_outline
 from .counts import LETTERS, CountsDisplay, draw, height
 from .words import escaped
 
@@ -63,6 +65,23 @@ def quality_figure(rows: Rows) -> str:
         _list_names(ax, names)
 
     return _svg("accuracy and AUC", (7, 0.5 + 0.3 * len(rows)), paint)
+
+
+def roc_figure(curve: RocCurve, place: int) -> str:
+    """A ROC curve in its band, grey and dotted if it is noise; its place in the page makes its title unique."""
+
+    def paint(ax: Any) -> None:
+        colour, line = (INK, ":") if curve.only_noise else (COLOURS[0], "-")
+        ax.plot([0, 1], [0, 1], color=LINE, linewidth=1)
+        ax.fill(*band_outline(curve), color=colour, alpha=0.15, linewidth=0)
+        ax.plot(curve.fpr, curve.tpr, color=colour, linestyle=line, linewidth=1.6)
+        if curve.only_noise:
+            ax.text(0.5, 0.5, "mostly noise", ha="center", va="center")
+        ax.set_xlabel("false positives")
+        ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+        ax.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+
+    return _svg(f"ROC curve {place}", (3.6, 3.4), paint)
 
 
 def reliability_figure(points: Sequence[tuple[float, float, float, float]]) -> str:

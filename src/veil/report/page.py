@@ -9,9 +9,11 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
+from ..evaluate import RocCurve, RocCurves
 from ..kernel.budget import exact
 from ..plans.run import total
 from ..synopsis import Synopsis
+from . import evaluation as evaluation_report
 from . import model as model_report
 from . import sections
 from . import synopsis as synopsis_report
@@ -29,21 +31,22 @@ def report(
     quality: Sequence[tuple[str, float, float]] = (),
     check: tuple[Any, Any] | None = None,
 ) -> str:
-    """One self-contained HTML page about a fitted model or a synopsis, for readers who did not run it.
+    """One self-contained HTML page about a fitted model, a synopsis or a ROC curve, for readers who did not run it.
 
     `left` and `limit` are the ledger's, if the page shall show them. `quality` has a name, an accuracy and an AUC for
     each model to compare, measured on public rows or privately. `check` are rows and their labels, PUBLIC ones, on
     which the calibration of a model is measured. Only releases, public scales, the schema and receipts enter besides,
     so the same ones always make the same text.
     """
-    special = synopsis_report if isinstance(model, Synopsis) else model_report
-    if not isinstance(model, Synopsis):
+    special = {Synopsis: synopsis_report, RocCurve: evaluation_report, RocCurves: evaluation_report}.get(type(model))
+    if special is None:
+        special = model_report
         check_is_fitted(model)
     left, limit = _balance(model, left, limit)
     parts = [
         sections.banner(model),
         *special.parts(model, left, limit),
-        "" if isinstance(model, Synopsis) else calibration(model, check),
+        calibration(model, check) if special is model_report else "",
         sections.quality(quality),
         sections.promise(model),
         _footer(model, check is not None),

@@ -1,0 +1,95 @@
+"""Does the interval of a private AUC hold the exact one as often as it says? Writes docs/results/auc-coverage.parquet.
+
+Run by `make coverage`; --quick takes 50 runs instead of 1,000. The rows are public or made up, the noise is seeded.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
+
+from veil import Budget, Ledger, open_source
+from veil.compare.reproduce_roc import scored_texts
+from veil.evaluate.intervals import area_interval, pairs
+from veil.evaluate.result import LEVEL
+from veil.evaluate.roc import misordered_area
+from veil.evaluate.scores import score_table
+from veil.plans.roc import code_scorer, roc_counts
+
+RESULTS = Path(__file__).parent / "results" / "auc-coverage.parquet"
+EPSILONS = (1, 0.3, 0.1)
+RUNS, QUICK = 1000, 50
+
+
+def models() -> Iterator[tuple[str, Any, Any]]:
+    """A name, scores and truths for each of several models: real and made up, smooth and tied, few rows and many."""
+    yield "naive Bayes on SMS, 558 rows", *scored_texts("sms_spam")
+    yield "naive Bayes on sentiment, 684 rows", *scored_texts("sentiment140_20k")
+    for rows in (500, 5_000, 100_000):
+        yield f"two bells, {rows:,} rows", *two_bells(rows)
+    x, y = np.random.default_rng(1).normal(size=(9_000, 3)), None
+    y = x.sum(axis=1) + np.random.default_rng(2).normal(size=9_000) > 1
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(x[:4_000], y[:4_000])
+    yield "tree of 8 leaves, 5,000 rows", tree.predict_proba(x[4_000:])[:, 1], y[4_000:]
+
+
+def two_bells(rows: int) -> tuple[Any, Any]:
+    """Probabilities of two normal classes 1.5 apart, three in ten rows positive."""
+    chance = np.random.default_rng(0)
+    truth = chance.random(rows) < 0.3
+    odds = 1.5 * (chance.normal(size=rows) + 1.5 * truth) - 1.125 + np.log(3 / 7)
+    return 1 / (1 + np.exp(-odds)), truth
+
+
+def coverage(runs: int = RUNS, most: int | None = None) -> Iterator[dict[str, Any]]:
+    """For every model and epsilon how often the intervals of a curve's AUC and of an AUC alone hold the exact one."""
+    for name, scores, truth in models():
+        if most is not None and len(truth) > most:
+            continue
+        exact = roc_auc_score(truth, scores)
+        table = score_table(scores, None, truth, None, (False, True))
+        source = open_source(table.rows, table.schema, Ledger(10**9, "evaluation"), noise=7)
+        scale = code_scorer("score", len(table.cuts) + 1)
+        for epsilon in EPSILONS:
+            found = []
+            for _ in range(runs):
+                counts = roc_counts(source, Budget(epsilon), *scale)
+                curve = area_interval(pairs(counts, 1, (0,)), counts.tied, LEVEL)
+                alone = misordered_area(source, Budget(epsilon), 1, *scale)[1]
+                found.append([*_seen(curve, exact), *_seen(alone, exact)])
+            names = ("curve", "curve_width", "alone", "alone_width")
+            values = np.array(found).T
+            row = {n: float(np.median(v) if "width" in n else v.mean()) for n, v in zip(names, values, strict=True)}
+            yield {"model": name, "epsilon": float(epsilon), "runs": runs, "auc": float(exact), **row}
+
+
+def _seen(interval: Any, exact: float) -> tuple[bool, float]:
+    return interval.low <= exact <= interval.high, interval.high - interval.low
+
+
+def page() -> str:
+    """The table of the guide."""
+    lines = ["| model | AUC | epsilon | of a curve | its width | AUC alone | its width |", "|" + " --- |" * 7]
+    for row in pyarrow.parquet.read_table(RESULTS).to_pylist():
+        known = f"| {row['model']} | {row['auc']:.3f} | {row['epsilon']:g} "
+        lines.append(
+            f"{known}| {100 * row['curve']:.1f} % | {row['curve_width']:.4f} "
+            f"| {100 * row['alone']:.1f} % | {row['alone_width']:.4f} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    rows = []
+    for row in coverage(QUICK if "--quick" in sys.argv else RUNS):
+        rows.append(row)
+        print(row, flush=True)
+    if "--quick" not in sys.argv:
+        pyarrow.parquet.write_table(pa.Table.from_pylist(rows), RESULTS)
+        print(page())

@@ -1,0 +1,74 @@
+"""veil evaluate: what a model is worth on private rows, under the same budget."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
+from ..schema import Schema
+from . import charge
+from .output import Json, check_paths, console, print_json
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The model, such as model.veil.")],
+    data: charge.Data,
+    schema: charge.Public,
+    epsilon: Annotated[str, typer.Option(help="What the evaluation may cost, such as 0.2 or 1/5.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write the report; evaluation.html if absent.")] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="The class that high scores stand for; the last if absent.")
+    ] = None,
+    ledger: charge.Account = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the result is then NOT private.")] = None,
+    force: charge.Force = False,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Measure a model on private test rows that it was not trained on: a ROC curve with its noise, and a report.
+
+    The rows have the label. Everything is charged to the ledger of the rows before it is answered.
+    """
+    from ..evaluate import private_roc_curve
+    from ..models import load_model  # scikit-learn takes two seconds to load
+
+    public, published, budget = Schema.read(schema), load_model(model), Budget(epsilon)
+    charge.check_names(data, published.schema_.model_copy(update={"person": public.person, "label": public.label}))
+    account = Ledger.open(ledger) if ledger else None
+    page = out or Path("evaluation.html")
+    check_paths(page, model, data, schema, ledger=ledger)
+    if account:
+        charge.check_budget(account, budget)
+    book = account or Ledger(budget, public.name)
+    settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
+    make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
+    found = charge.run_and_write(data, make, page, charge.report_writer(book), {}, force)
+    if as_json:
+        print_json({"report": str(page), **numbers(found), "left": str(book.left)})
+        return
+    say(found, page, book, account is not None)
+
+
+def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
+    """What was found, and what it cost."""
+    console.print(f"{found.summary()}.", markup=False, soft_wrap=True)
+    charge.say(found, "evaluation", page, None, book, shared)
+
+
+def numbers(found: Any) -> dict[str, Any]:
+    """The curve for machines; of several classes, one for each and M in place of the AUC."""
+    known = {"auc": found.auc, "auc_interval": list(found.auc_interval), "epsilon": float(found.epsilon)}
+    known |= {"private": found.private_, "receipts": [receipt.to_dict() for receipt in found.receipts_]}
+    if hasattr(found, "curves"):
+        return {**known, "curves": {name: _points(curve) for name, curve in found.curves.items()}}
+    return {**known, **_points(found)}
+
+
+def _points(curve: Any) -> dict[str, Any]:
+    """The points, a threshold beyond all scores as null, which JSON can hold."""
+    cuts = [None, *curve.thresholds[1:-1].tolist(), None]
+    bands = {"fpr_band": [side.tolist() for side in curve.fpr_band], "tpr_band": [s.tolist() for s in curve.tpr_band]}
+    points = {"fpr": curve.fpr.tolist(), "tpr": curve.tpr.tolist(), "thresholds": cuts, **bands}
+    return {**points, "positive": curve.positive, "only_noise": curve.only_noise}

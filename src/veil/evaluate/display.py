@@ -1,0 +1,77 @@
+"""PrivateRocDisplay: ROC curves as drawings, in the style of scikit-learn's RocCurveDisplay."""
+
+from typing import Any
+
+import numpy as np
+
+from ..display import readable
+from .roc import RocCurve, RocCurves, private_roc_curve
+
+GREY = "#7a7d80"
+
+
+class PrivateRocDisplay:
+    """A ROC curve with the band in which the exact one may lie; a curve that is noise is drawn as such and says so.
+
+    `plot` can be called again on the same axes, for several models side by side. `line_`, `band_`, `ax_` and `figure_`
+    are what was drawn last.
+    """
+
+    def __init__(self, curve: RocCurve, *, name: str | None = None) -> None:
+        self.curve, self.name = curve, name
+        self.fpr, self.tpr, self.roc_auc, self.pos_label = curve.fpr, curve.tpr, curve.auc, curve.positive
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, name: str | None = None, ax: Any = None,
+                       **settings: Any) -> "PrivateRocDisplay":  # fmt: skip
+        """Draw the curve of a classifier on private rows; `settings` are those of `private_roc_curve`, epsilon too."""
+        curve = private_roc_curve(estimator, X, y, **settings)
+        return cls(_single(curve), name=name or type(estimator).__name__).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_score: Any, *, name: str | None = None, ax: Any = None,
+                         **settings: Any) -> "PrivateRocDisplay":  # fmt: skip
+        """Draw the curve of scores of private rows; `settings` are those of `private_roc_curve`, epsilon too."""
+        return cls(_single(private_roc_curve(y_score, y=y_true, **settings)), name=name or "classifier").plot(ax=ax)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, plot_chance_level: bool = False,
+             **line: Any) -> "PrivateRocDisplay":  # fmt: skip
+        """Draw on these axes, or on new ones; `line` is for the line, as matplotlib takes it."""
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+        style = {"color": GREY, "linestyle": ":"} if self.curve.only_noise else {}
+        (self.line_,) = ax.plot(self.fpr, self.tpr, label=self.label(name), **{**style, **line})
+        self.band_ = ax.fill(*band_outline(self.curve), color=self.line_.get_color(), alpha=0.15, linewidth=0)[0]
+        if self.curve.only_noise:
+            ax.text(0.5, 0.5, "mostly noise: epsilon is too small for so few rows", ha="center", va="center", wrap=True)
+        if plot_chance_level:
+            (self.chance_level_,) = ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="chance (AUC 0.5)")
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+        ax.set_xlabel(f"false positive rate (positive: {readable(self.pos_label, 30)})")
+        ax.set_ylabel("true positive rate")
+        ax.legend(loc="lower right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def label(self, name: str | None = None) -> str:
+        """What the legend says: the name, and where the AUC may lie."""
+        low, high = self.curve.auc_interval
+        words = "only noise, AUC" if self.curve.only_noise else f"AUC {self.roc_auc:.3f},"
+        return f"{name or self.name or 'private curve'} ({words} {low:.3f} to {high:.3f})"
+
+
+def band_outline(curve: RocCurve) -> tuple[Any, Any]:
+    """The outline of the band: few false and many true positives one way, many false and few true ones back."""
+    (fpr_low, fpr_high), (tpr_low, tpr_high) = curve.fpr_band, curve.tpr_band
+    rise = np.maximum.accumulate
+    return (
+        np.concatenate([rise(fpr_low), rise(fpr_high)[::-1]]),
+        np.concatenate([rise(tpr_high), rise(tpr_low)[::-1]]),
+    )
+
+
+def _single(curve: Any) -> RocCurve:
+    """The curve; of several the first, since a display has one."""
+    return next(iter(curve.curves.values())) if isinstance(curve, RocCurves) else curve

@@ -1,0 +1,123 @@
+"""What noise leaves open about numbers made of noisy counts: the law of the noise is public, so it is drawn again, on
+top of what the counts say, as often as it takes. Nothing here touches rows, and nothing costs."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..plans.roc import ScoreCounts
+
+Numbers = npt.NDArray[np.float64]
+DRAWS, SEED = 2000, 9
+ROUNDING = 1e-12
+NEAR = np.geomspace(1e-8, 1, 60)
+STEPS = np.concatenate([-NEAR[::-1], [0], NEAR])
+
+
+class Interval(NamedTuple):
+    """From low to high."""
+
+    low: float
+    high: float
+
+
+def share_interval(share: float, top: float, bottom: float, tops: Numbers, bottoms: Numbers, level: float) -> Interval:
+    """Where a share may lie that noisy `top` and `bottom` were released of, with noise such as `tops` and `bottoms`.
+
+    For the true share s, top - s bottom is noise alone; all s for which it is no larger than noise is (Fieller 1940).
+    With so much noise that any share will do this is everything from 0 to 1, as it should be.
+    """
+    candidates = np.unique(np.clip(share + STEPS, 0, 1))
+    seen = top - candidates * bottom
+    low, high = np.quantile(tops[:, None] - candidates * bottoms[:, None], [(1 - level) / 2, (1 + level) / 2], axis=0)
+    beyond = np.maximum(seen - high, low - seen)
+    kept = np.flatnonzero((beyond <= 0) | (candidates == share))
+    return Interval(_crossing(candidates, beyond, kept[0], -1), _crossing(candidates, beyond, kept[-1], 1))
+
+
+def _crossing(candidates: Numbers, beyond: Numbers, inside: Any, step: int) -> float:
+    """Where `beyond` passes zero, in a straight line between the last candidate inside and the next one."""
+    outside = inside + step
+    if not 0 <= outside < len(candidates) or beyond[inside] > 0:
+        return float(candidates[inside])
+    part = beyond[inside] / (beyond[inside] - beyond[outside])
+    return float(candidates[inside] + part * (candidates[outside] - candidates[inside]))
+
+
+class Pairs(NamedTuple):
+    """Two classes, each by part of the score: released counts, the nearest possible ones, and drawn noise."""
+
+    released: tuple[Numbers, Numbers]
+    possible: tuple[Numbers, Numbers]
+    noise: tuple[Numbers, Numbers]
+
+
+def pairs(counts: ScoreCounts, positive: int, others: tuple[int, ...]) -> Pairs:
+    """The positives and the negatives."""
+    chance = np.random.default_rng(SEED)
+    groups = [(positive,), others]
+    released = [counts.counts[:, list(group)].sum(axis=1) for group in groups]
+    possible = [counts.possible(group) for group in groups]
+    noise = [np.sum([counts.noise(DRAWS, chance) for _ in group], axis=0) for group in groups]
+    return Pairs((released[0], released[1]), (possible[0], possible[1]), (noise[0], noise[1]))
+
+
+def ordered(positives: Numbers, negatives: Numbers) -> Any:
+    """Pairs of which the positive has the higher score, ties by half; of counts, or of draws x counts."""
+    return (positives * (np.cumsum(negatives, axis=-1) - negatives / 2)).sum(axis=-1)
+
+
+def area(found: Pairs) -> float:
+    """The area under the curve of the possible counts."""
+    positives, negatives = found.possible
+    return float(ordered(positives, negatives) / (positives.sum() * negatives.sum()))
+
+
+def area_interval(found: Pairs, tied: float, level: float) -> Interval:
+    """Where the exact AUC of these rows may lie.
+
+    Pairs in order and pairs in all are products of unbiased counts with independent noise, so their own noise has
+    mean zero whatever the true counts are. What lies within a part is added on both sides.
+    """
+    (p, q), (z, w) = found.possible, found.noise
+    pairs_noise = ordered(p, w) + ordered(z, np.broadcast_to(q, z.shape)) + ordered(z, w)
+    more, less = z.sum(axis=1), w.sum(axis=1)
+    all_noise = p.sum() * less + q.sum() * more + more * less
+    released, total = ordered(*found.released), found.released[0].sum() * found.released[1].sum()
+    low, high = share_interval(area(found), float(released), float(total), pairs_noise, all_noise, level)
+    margin = within(p, q, tied) + ROUNDING
+    return Interval(max(low - margin, 0.0), min(high + margin, 1.0))
+
+
+def within(positives: Numbers, negatives: Numbers, tied: float) -> float:
+    """How far the order of rows in one part can move the AUC, about.
+
+    A part that holds a share s of all pairs is taken to be ordered no better, and no worse, than sqrt(s) of the way
+    from ties to a perfect order: exact for one part that holds everything, and what smooth scores do in many parts.
+    Large parts that no threshold divided, though there were rows enough to find one, are ties.
+    """
+    share = positives * negatives / (positives.sum() * negatives.sum())
+    rows = positives + negatives
+    share = np.where((rows > tied) & (rows > 4 * rows.mean()), 0, share)
+    return float((share * np.sqrt(share)).sum() / 2)
+
+
+def rate_bands(found: Pairs, level: float) -> tuple[tuple[Numbers, Numbers], tuple[Numbers, Numbers]]:
+    """Low and high true positive rates, then false ones, at every threshold from the highest down."""
+    bands = []
+    for counts, noise in zip(found.possible, found.noise, strict=True):
+        rates = falling_shares(counts)
+        sums = np.cumsum((counts + noise)[:, ::-1], axis=1)
+        moved = sums / np.maximum(sums[:, -1:], 1) - rates[1:]
+        low, high = np.quantile(moved, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        ends = np.clip([rates[1:] - high, rates[1:] - low], 0, 1)
+        ends[:, -1] = 1  # below all scores lie all rows, whatever their number
+        bands.append((np.append(0.0, ends[0]), np.append(0.0, ends[1])))
+    return bands[0], bands[1]
+
+
+def falling_shares(counts: Numbers) -> Numbers:
+    """The share of rows above every threshold, from the highest, which none is above, to below the lowest."""
+    sums = np.append(0.0, np.cumsum(counts[::-1]))
+    return np.asarray(sums / sums[-1])

@@ -1,0 +1,201 @@
+"""Predicted beside true labels on private rows: confusion matrices and accuracy; and how far probabilities hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.release import Release
+from ..kernel.source import Source
+from ..plans.finish import nonnegative
+from ..plans.roc import code_scorer
+from ..questions import Binned, grid
+from .intervals import DRAWS, SEED, Interval, Numbers, share_interval
+from .result import LEVEL, Evaluation, ask, class_place, spoken
+from .scores import PREDICTION, RIGHT, prediction_table, score_table
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ConfusionMatrix(Evaluation):
+    """Noisy numbers of rows, true classes down and predicted ones across; whole numbers, which can be negative.
+
+    A count lies within `error` of the exact one with 95 % confidence. `accuracy` is the share on the diagonal.
+    """
+
+    counts: Any
+    classes: tuple[str, ...]
+    error: int
+    accuracy: float
+    accuracy_interval: Interval
+
+    method = "confusion matrix"
+
+    def shares(self) -> Numbers:
+        """Of each true class the share predicted as each: the nearest counts that are not negative, over their sum."""
+        possible = nonnegative(self.counts.T).T
+        return np.asarray(possible / possible.sum(axis=1, keepdims=True))
+
+    def summary(self) -> str:
+        accuracy = spoken(self.accuracy, self.accuracy_interval)
+        return f"confusion matrix of {len(self.classes)} classes: accuracy {accuracy}"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Accuracy(Evaluation):
+    """The share of rows predicted right, and where the exact one may lie, with 95 % confidence."""
+
+    accuracy: float
+    accuracy_interval: Interval
+
+    method = "accuracy"
+
+    def __float__(self) -> float:
+        return self.accuracy
+
+    def summary(self) -> str:
+        return f"accuracy {spoken(self.accuracy, self.accuracy_interval)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CalibrationCurve(Evaluation):
+    """For every interval of the predicted probability its middle, the share of rows that are positive, and how many.
+
+    `low` and `high` hold the exact share of each interval with 95 % confidence. Unpacks like scikit-learn's:
+    `prob_true, prob_pred = curve`.
+    """
+
+    prob_true: Numbers
+    prob_pred: Numbers
+    low: Numbers
+    high: Numbers
+    rows: Numbers
+    positive: str
+
+    method = "calibration"
+
+    def __iter__(self) -> Any:
+        return iter((self.prob_true, self.prob_pred))
+
+    def summary(self) -> str:
+        return f"calibration of '{self.positive}' in {len(self.prob_true)} intervals"
+
+
+def private_confusion_matrix(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    epsilon: Any,
+    schema: Any = None,
+    ledger: Any = None,
+    classes: Sequence[Any] | None = None,
+    random_state: Any = None,
+) -> ConfusionMatrix:
+    """How many private rows of each class are predicted as each; one count for all of epsilon.
+
+    `model` is a classifier, a function of rows, or the predictions themselves; the rest as for `private_roc_curve`. A
+    row without a prediction that is a class is left out of the matrix.
+    """
+    table = prediction_table(model, X, y, schema, classes)
+    release, kept = ask(_predicted, table.rows, table.schema, epsilon, ledger, random_state)
+    names = table.schema.classes
+    counts = release.value[: len(names)].T
+    right = float(np.trace(counts))
+    accuracy, interval = _accuracy(right, float(counts.sum()) - right, release.scale or 0.0, len(names))
+    return ConfusionMatrix(
+        counts=counts, classes=names, error=release.error(), accuracy=accuracy, accuracy_interval=interval, **kept
+    )
+
+
+def _predicted(source: Source, budget: Budget) -> Release[Any]:
+    return source.count(grid(source.schema, PREDICTION), budget)
+
+
+def private_accuracy(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    epsilon: Any,
+    schema: Any = None,
+    ledger: Any = None,
+    classes: Sequence[Any] | None = None,
+    random_state: Any = None,
+) -> Accuracy:
+    """The share of private rows that are predicted right: rows that are and rows that are not, counted at once.
+
+    The arguments are those of `private_confusion_matrix`; a row without a prediction counts as wrong.
+    """
+    table = prediction_table(model, X, y, schema, classes, right=True)
+    release, kept = ask(_right, table.rows, table.schema, epsilon, ledger, random_state)
+    wrong, right = map(float, release.value[:, 0])
+    accuracy, interval = _accuracy(right, wrong, release.scale or 0.0, 1)
+    return Accuracy(accuracy=accuracy, accuracy_interval=interval, **kept)
+
+
+def _right(source: Source, budget: Budget) -> Release[Any]:
+    return source.count(grid(source.schema, RIGHT), budget, by_class=False)
+
+
+def _accuracy(right: float, wrong: float, scale: float, classes: int) -> tuple[float, Interval]:
+    """The share of right among all, each the sum of noisy counts: of `classes` of them, and of the other cells."""
+    chance = np.random.default_rng(SEED)
+    more = chance.laplace(0, scale, (classes, DRAWS)).sum(axis=0)
+    others = chance.laplace(0, scale, (max(classes * (classes - 1), 1), DRAWS)).sum(axis=0)
+    share = float(np.clip(right / max(right + wrong, 1), 0, 1))
+    return share, share_interval(share, right, right + wrong, more, more + others, LEVEL)
+
+
+def private_calibration_curve(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    epsilon: Any,
+    schema: Any = None,
+    ledger: Any = None,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    n_bins: int = 10,
+    random_state: Any = None,
+) -> CalibrationCurve:
+    """Whether predicted probabilities hold on private rows, in `n_bins` even intervals; one count for all of epsilon.
+
+    The arguments are those of `private_roc_curve`; two classes only.
+    """
+    if not isinstance(n_bins, int) or not 1 <= n_bins <= 1000:
+        raise BadInput("n_bins must be a whole number from 1 to 1000")
+    scored = score_table(model, X, y, schema, classes, positive=positive)
+    names = scored.schema.classes
+    if len(names) > 2:
+        raise BadInput(
+            "a calibration curve needs two classes: give the probabilities of one, and whether rows are of it"
+        )
+    place = class_place(positive, names)
+    edges = np.linspace(0, 1, n_bins + 1)
+    inner = [float(code) for code in np.searchsorted(scored.cuts, edges[1:-1]) + 1]
+    plan = partial(_between, codes=len(scored.cuts) + 1, edges=inner)
+    release, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
+    return _calibration(release, edges, place, names[place], kept)
+
+
+def _between(source: Source, budget: Budget, codes: int, edges: Sequence[float]) -> Release[Any]:
+    return source.count(Binned(code_scorer("score", codes)[0], edges), budget)
+
+
+def _calibration(
+    release: Release[Any], edges: Numbers, place: int, positive: str, kept: dict[str, Any]
+) -> CalibrationCurve:
+    counts = release.value[:, [place, 1 - place]].astype(np.float64)
+    found = [_accuracy(yes, no, release.scale or 0.0, 1) for yes, no in counts]
+    shares, intervals = zip(*found, strict=True)
+    low, high = np.transpose(intervals)
+    middles = (edges[1:] + edges[:-1]) / 2
+    return CalibrationCurve(
+        prob_true=np.array(shares), prob_pred=middles, low=low, high=high, rows=counts.sum(axis=1), positive=positive,
+        **kept,
+    )  # fmt: skip

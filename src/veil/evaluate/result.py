@@ -1,0 +1,81 @@
+"""Evaluation: what all results share, namely what was asked, what it cost and whether the promise holds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ..display import amount, readable
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.ledger import Receipt
+from ..kernel.release import Release
+from ..kernel.source import Source
+from ..plans.run import is_private, run, total
+from ..schema import Schema
+from .intervals import Interval
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Evaluation:
+    """What a model is worth on private rows, made of noisy answers alone; `releases_` and `receipts_` are all of it."""
+
+    schema_: Schema
+    releases_: "tuple[Release[Any], ...]"
+    receipts_: tuple[Receipt, ...]
+
+    method = "evaluation"
+
+    @property
+    def private_(self) -> bool:
+        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
+        return is_private(self.schema_, self.receipts_)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What it cost."""
+        return total(self.receipts_)
+
+    @property
+    def settings_(self) -> dict[str, Any]:
+        return {}
+
+    def summary(self) -> str:
+        """What was found, in one line."""
+        return ""
+
+    def __repr__(self) -> str:
+        mark = "" if self.private_ else ", NOT private"
+        return f"{self.summary()}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
+
+
+def ask(
+    plan: Callable[[Source, Budget], Any], rows: Any, schema: Schema, epsilon: Any, ledger: Any, noise: Any
+) -> tuple[Any, dict[str, Any]]:
+    """What a plan makes of rows, and what an evaluation keeps beside it."""
+    from os import PathLike
+
+    from ..kernel.ledger import Ledger
+
+    book = Ledger.open(ledger) if isinstance(ledger, (str, PathLike)) else ledger
+    if book is not None and schema.name == "evaluation" and schema.source is None:
+        schema = schema.model_copy(update={"name": book.name})  # scores without a schema: the ledger knows the name
+    made, releases, receipts = run(plan, rows, schema, Budget(epsilon), ledger=book, noise=noise)
+    return made, {"schema_": schema, "releases_": releases, "receipts_": receipts}
+
+
+def spoken(value: float, interval: Interval) -> str:
+    """A share and where it may lie."""
+    return f"{value:.3f} (95 % from {interval.low:.3f} to {interval.high:.3f})"
+
+
+def class_place(positive: Any, classes: tuple[str, ...]) -> int:
+    """The place of the positive class, the last without any."""
+    from ..encoding import text_of
+
+    name = classes[-1] if positive is None else text_of(positive)
+    if name not in classes:
+        raise BadInput(f"there is no class {readable(name)!r}: positive must be one of {', '.join(classes)}")
+    return classes.index(name)

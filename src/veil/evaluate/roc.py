@@ -1,0 +1,289 @@
+"""ROC curves and their area on private rows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernel.budget import Budget
+from ..kernel.source import Source
+from ..plans.finish import nonnegative
+from ..plans.roc import ScoreCounts, code_scorer, roc_counts
+from ..questions import UNIT, WHOLE, CellScores, Linear, Scorer, Sum
+from .intervals import (
+    DRAWS,
+    SEED,
+    Interval,
+    Numbers,
+    Pairs,
+    area,
+    area_interval,
+    falling_shares,
+    ordered,
+    pairs,
+    rate_bands,
+    share_interval,
+    within,
+)
+from .result import LEVEL, Evaluation, ask, class_place, spoken
+from .scores import CELLS, STEEPEST, score_table
+
+SIZES = 25  # percent of the budget of an AUC alone for the number of rows of each class
+WIDER = 0.96  # the level of an AUC alone, whose noise is drawn for sizes that are estimates; measured: 95 %
+WIDE = 0.5  # an interval of the AUC from which a curve is noise
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RocCurve(Evaluation):
+    """A ROC curve: the rates of positives and of negatives at or above each threshold, from the highest down.
+
+    `fpr_band` and `tpr_band` are low and high rates for each threshold, `auc_interval` holds the exact AUC of these
+    rows, each with 95 % confidence over the noise. Unpacks like scikit-learn's: `fpr, tpr, thresholds = curve`.
+    """
+
+    fpr: Numbers
+    tpr: Numbers
+    thresholds: Numbers
+    auc: float
+    auc_interval: Interval
+    fpr_band: tuple[Numbers, Numbers]
+    tpr_band: tuple[Numbers, Numbers]
+    positive: str
+    counts: ScoreCounts
+
+    method = "roc"
+
+    def __iter__(self) -> Iterator[Numbers]:
+        return iter((self.fpr, self.tpr, self.thresholds))
+
+    @property
+    def only_noise(self) -> bool:
+        """Whether the curve tells nothing: the AUC may be nearly anything, or there may be no rows of a class."""
+        return self.auc_interval.high - self.auc_interval.low >= WIDE
+
+    def summary(self) -> str:
+        noise = "; the curve is noise" if self.only_noise else ""
+        return f"ROC curve of '{self.positive}': AUC {spoken(self.auc, self.auc_interval)}{noise}"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RocCurves(Evaluation):
+    """A ROC curve for each class against all others, by class, and Hand and Till's M with its interval."""
+
+    curves: dict[str, RocCurve]
+    m: float
+    m_interval: Interval
+
+    method = "roc"
+
+    @property
+    def auc(self) -> float:
+        """M: the mean over pairs of classes of how well the one is told from the other."""
+        return self.m
+
+    @property
+    def auc_interval(self) -> Interval:
+        return self.m_interval
+
+    def summary(self) -> str:
+        return f"ROC curves of {len(self.curves)} classes: M {spoken(self.m, self.m_interval)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Auc(Evaluation):
+    """The area under a ROC curve, and where the exact one of these rows may lie, with 95 % confidence."""
+
+    auc: float
+    auc_interval: Interval
+
+    method = "auc"
+
+    def __float__(self) -> float:
+        return self.auc
+
+    def summary(self) -> str:
+        return f"AUC {spoken(self.auc, self.auc_interval)}"
+
+
+def private_roc_curve(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    epsilon: Any,
+    schema: Any = None,
+    ledger: Any = None,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    bounds: tuple[float, float] = (0, 1),
+    default: float | None = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> Any:
+    """The ROC curve of a model on private rows X with labels y: a RocCurve, or RocCurves for more than two classes.
+
+    `model` is a classifier, a function of rows, or the scores themselves (then X is not needed). Without y, X holds
+    the label column that the schema names. `schema` is that of the rows (a model of Veil has its own), or `classes`
+    says which labels there may be. `positive` is the class that high scores stand for, the last without it. Scores
+    lie within public `bounds`; what is no number counts as `default`. `settings` are those of `plans.roc.roc_counts`.
+    """
+    scored = score_table(model, X, y, schema, classes, bounds, default, positive)
+    names = scored.schema.classes
+    place = class_place(positive, names)
+    columns = [column.name for column in scored.schema.features]
+    plan = partial(_count_each, columns=columns, cells=len(scored.cuts) + 1, **settings)
+    counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
+    if len(names) > 2:
+        return many_curves(counts, scored.cuts, kept)
+    return one_curve(_turned(counts[0], place), scored.cuts, 1, (0,), (names[1 - place], names[place]), kept)
+
+
+def _count_each(source: Source, budget: Budget, columns: Sequence[str], cells: int, **settings: Any) -> Any:
+    """The counts behind the curve of every score column, each for an equal part of the budget."""
+    shares = budget.each(len(columns))
+    return [
+        roc_counts(source, share, *code_scorer(column, cells), **settings)
+        for column, share in zip(columns, shares, strict=True)
+    ]
+
+
+def _turned(counts: ScoreCounts, place: int) -> ScoreCounts:
+    """The same with the positive class last."""
+    return counts if place == 1 else replace(counts, counts=counts.counts[:, ::-1])
+
+
+def one_curve(
+    counts: ScoreCounts, cuts: Any, positive: int, others: tuple[int, ...], names: Sequence[str], kept: dict[str, Any]
+) -> RocCurve:
+    """The curve that counts show, with what noise leaves open; `cuts` are the scores at the cuts of the grid."""
+    found = pairs(counts, positive, others)
+    tpr_band, fpr_band = rate_bands(found, LEVEL)
+    at = np.asarray(cuts)[np.asarray(counts.cuts, np.int64) - 1] if len(counts.cuts) else np.zeros(0)
+    return RocCurve(
+        fpr=falling_shares(found.possible[1]),
+        tpr=falling_shares(found.possible[0]),
+        thresholds=np.concatenate([[np.inf], at[::-1], [-np.inf]]),
+        auc=area(found),
+        auc_interval=area_interval(found, counts.tied, LEVEL),
+        fpr_band=fpr_band,
+        tpr_band=tpr_band,
+        positive=names[positive],
+        counts=counts,
+        **kept,
+    )
+
+
+def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: dict[str, Any]) -> RocCurves:
+    """A curve for each class against the others, and Hand and Till's M (2001) over all pairs."""
+    names = kept["schema_"].classes
+    curves = {}
+    for place, name in enumerate(names):
+        others = tuple(other for other in range(len(names)) if other != place)
+        curves[name] = one_curve(counts[place], cuts, place, others, names, kept)
+    return RocCurves(curves=curves, **dict(zip(("m", "m_interval"), hand_till(counts), strict=True)), **kept)
+
+
+def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
+    """M, the mean AUC over ordered pairs of classes, each by the score of its first class; and its interval.
+
+    The noise is drawn again on the counts that are nearest to the released ones.
+    """
+    places = range(len(counts))
+    found = [pairs(counts[i], i, (j,)) for i in places for j in places if i != j]
+    values = np.array([area(pair) for pair in found])
+    moved = np.mean([_moved(pair) - area(pair) for pair in found], axis=0)
+    m = float(values.mean())
+    margin = float(np.mean([within(*pair.possible, np.inf) for pair in found]))
+    low, high = np.quantile(moved, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return m, Interval(max(m - max(high, 0) - margin, 0.0), min(m - min(low, 0) + margin, 1.0))
+
+
+def _moved(pair: Pairs) -> npt.NDArray[np.float64]:
+    """The area again, of counts with fresh noise."""
+    drawn = [nonnegative((c + n).T).T for c, n in zip(pair.possible, pair.noise, strict=True)]
+    return np.asarray(ordered(*drawn) / (drawn[0].sum(axis=1) * drawn[1].sum(axis=1)))
+
+
+def private_auc(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    epsilon: Any,
+    schema: Any = None,
+    ledger: Any = None,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    bounds: tuple[float, float] = (0, 1),
+    default: float | None = None,
+    random_state: Any = None,
+) -> Auc:
+    """The AUC alone, with less noise than that of a curve; Hand and Till's M for more than two classes.
+
+    The arguments are those of `private_roc_curve`.
+    """
+    scored = score_table(model, X, y, schema, classes, bounds, default, positive)
+    place, cells = class_place(positive, scored.schema.classes), len(scored.cuts) + 1
+    columns = [column.name for column in scored.schema.features]
+    if len(columns) > 1:
+        plan = partial(_count_each, columns=columns, cells=cells)
+        counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
+        return Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept)
+    found, kept = ask(
+        lambda source, budget: misordered_area(source, budget, place, *code_scorer("score", cells)),
+        scored.rows, scored.schema, epsilon, ledger, random_state,
+    )  # fmt: skip
+    return Auc(auc=found[0], auc_interval=found[1], **kept)
+
+
+def misordered_area(
+    source: Source, budget: Budget, positive: int, scorer: Scorer, grid: Sequence[float]
+) -> tuple[float, Interval]:
+    """The AUC from the misordered rows and the rows of each class.
+
+    Budget: a quarter for the rows of each class, the rest for the misordered ones, of which a good model has few.
+    """
+    to_size, to_order = budget.split(SIZES, 100 - SIZES)
+    sizes = source.count(WHOLE, to_size)
+    wrong = source.misordered(scorer, positive, to_order, grid=grid)
+    return area_of(wrong.value, wrong.scale or 0.0, np.delete(sizes.value[0], positive).sum(), sizes.value[0, positive],
+                   sizes.scale or 0.0)  # fmt: skip
+
+
+def area_of(wrong: float, wrong_scale: float, first: float, second: float, scale: float) -> tuple[float, Interval]:
+    """1 - wrong / rows of the smaller class, and where it may lie given the noise of all three."""
+    chance = np.random.default_rng(SEED)
+    sizes = np.maximum([first, second], 1)
+    smaller = sizes.min()
+    drawn = (sizes[:, None] + chance.laplace(0, scale, (2, DRAWS))).min(axis=0) - smaller
+    drawn -= drawn.mean()
+    share = float(np.clip(wrong / smaller, 0, 1))
+    noise = chance.laplace(0, wrong_scale, DRAWS)
+    low, high = share_interval(share, wrong, float(smaller), noise, drawn, WIDER)
+    return 1 - share, Interval(1 - high, 1 - low)
+
+
+def curve_of_part(source: Source, budget: Budget, scorer: Scorer, positive: int = 1) -> tuple[ScoreCounts, Numbers]:
+    """The counts behind the curve of a scorer of two classes, the positive one last, and the scores at the grid's cuts.
+
+    The score is the log-odds of the classes, taken in whole numbers inside the kernel: the rows may be a part of a
+    table of which the scorer was learned from another part.
+    """
+    odds = np.linspace(-STEEPEST, STEEPEST, CELLS)[1:-1]
+    sign = 1 if positive == 1 else -1
+    counts = _turned(roc_counts(source, budget, log_odds(scorer, sign), list(odds)), positive)
+    places = tuple(float(place) for place in np.searchsorted(odds, counts.cuts) + 1)
+    return replace(counts, cuts=places), 1 / (1 + np.exp(-odds))
+
+
+def log_odds(scorer: Any, sign: int = 1) -> Any:
+    """The second class's score less the first's, or the first's less the second's, as a scorer of its own."""
+    if isinstance(scorer, Sum):
+        return Sum(tuple(log_odds(part, sign) for part in scorer.parts))
+    if isinstance(scorer, CellScores):
+        return CellScores(scorer.partition, sign * (scorer.table[:, 1:] - scorer.table[:, :1]) / UNIT)
+    weights = {name: sign * (table[:, 1:] - table[:, :1]) / UNIT for name, table in scorer.tables.items()}
+    return Linear(weights, sign * (scorer.start[1:] - scorer.start[:1]) / UNIT)

@@ -1,0 +1,254 @@
+"""Scores and labels of test rows as a table with a public schema, for the same kernel and ledger as any other.
+
+A score becomes the number of a cell of a public grid, by a rule that depends on that row alone; no value can fail.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..columns import Categorical, Numeric
+from ..encoding import as_column, columns_of, in_blocks, numbers, quiet, text_of
+from ..errors import BadInput
+from ..models import PrivateClassifier
+from ..models.rows import as_table, label_column
+from ..plans.finish import probabilities
+from ..questions import UNIT
+from ..schema import Schema
+from .result import class_place
+
+CELLS = 1 << 14
+STEEPEST = 30  # log-odds up to which probabilities are told apart
+LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
+BOTH = ("no", "yes")
+Codes = npt.NDArray[Any]
+Cuts = npt.NDArray[np.float64]
+
+
+class Scored(NamedTuple):
+    """Rows by what can be asked of them, their public schema, and the score at every cut between two codes."""
+
+    rows: dict[str, Any]
+    schema: Schema
+    cuts: Cuts
+
+
+def score_cuts(bounds: tuple[float, float]) -> Cuts:
+    """The cuts between the cells of a score within these bounds.
+
+    They are even, but for probabilities: there half of them are even steps of the probability and half of its
+    log-odds, so that 0.999 and 0.99999 differ too.
+    """
+    low, high = _checked(bounds)
+    if (low, high) != (0, 1):
+        return np.linspace(low, high, CELLS + 1)[1:-1]
+    odds = np.linspace(-STEEPEST, STEEPEST, CELLS // 2 + 1)[1:-1]
+    even = np.linspace(0, 1, CELLS // 2 + 2)[1:-1]
+    return np.unique([*even, *(1 / (1 + np.exp(-odds)))])
+
+
+def _checked(bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        raise BadInput("bounds must be two numbers, such as (0, 1)") from None
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise BadInput("bounds must be two finite numbers, the lower one first")
+    return low, high
+
+
+def score_table(
+    model: Any,
+    X: Any,
+    y: Any,
+    schema: Schema | None,
+    classes: Sequence[Any] | None,
+    bounds: tuple[float, float] = (0, 1),
+    default: float | None = None,
+    positive: Any = None,
+) -> Scored:
+    """The scores of a model, or scores themselves, with the labels; a score for each class if there are more than two.
+
+    With two classes a model's score is the probability of the positive one, the last if it is not named.
+
+    A score beyond the bounds counts as the nearest of them, one that is no number as `default` (the lower bound).
+    """
+    public = evaluation_schema(model, schema, classes)
+    cuts, many = score_cuts(bounds), len(public.classes) > 2
+    place = class_place(positive, public.classes)
+    codes = _codes(model, X, public, cuts, bounds[0] if default is None else default, place)
+    names = [f"score of {name}" for name in public.classes] if many else ["score"]
+    if codes.shape[1] != len(names):
+        raise BadInput(f"give {len(names)} scores for each row: one for each class, or one alone if there are two")
+    columns = [Numeric(name=n, bounds=(0, len(cuts)), integer=True, bins=len(cuts) + 1, missing=0) for n in names]
+    rows = dict(zip(names, codes.T, strict=True))
+    return Scored({**rows, **_labels(X, y, public)}, _with(public, columns), cuts)
+
+
+def prediction_table(
+    model: Any, X: Any, y: Any, schema: Schema | None, classes: Sequence[Any] | None, right: bool = False
+) -> Scored:
+    """The predictions of a model, or predictions themselves, with the labels; or only whether the two agree."""
+    public = evaluation_schema(model, schema, classes)
+    column = Categorical(name=PREDICTION, values=public.classes)
+    predicted, labels = _predictions(model, X, public), _labels(X, y, public)
+    if not right:
+        return Scored({PREDICTION: predicted, **labels}, _with(public, [column]), np.zeros(0))
+    same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])  # type: ignore[union-attr]
+    agree = Categorical(name=RIGHT, values=BOTH, missing="no")
+    return Scored({RIGHT: np.where(same, "yes", "no"), **labels}, _with(public, [agree]), np.zeros(0))
+
+
+def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) -> Schema:
+    """What is public about an evaluation: the name of the data set, the classes, and who is protected."""
+    if schema is None and classes is None and isinstance(model, PrivateClassifier):
+        schema = model.schema_
+    if isinstance(schema, (str, bytes)) or hasattr(schema, "__fspath__"):
+        schema = Schema.read(schema)
+    if schema is None:
+        if classes is None:
+            raise BadInput("say which classes there may be, as classes=(0, 1), or give the schema of the rows")
+        values = tuple(text_of(name) for name in classes)
+        return Schema(name="evaluation", label=LABEL, column=[Categorical(name=LABEL, values=values)])
+    if schema.label is None or len(schema.classes) < 2:
+        raise BadInput("an evaluation needs a label of two classes or more: name it in the schema")
+    keys = ("name", "person", "rows_per_person", "rows", "public")
+    label = Categorical(name=LABEL, values=schema.classes)
+    return Schema(label=LABEL, source=schema.label, column=[label], **{key: getattr(schema, key) for key in keys})
+
+
+def _with(public: Schema, columns: Sequence[Any]) -> Schema:
+    return public.model_copy(update={"column": (*columns, *public.column)})
+
+
+def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
+    """The label column, from y or from the rows, and the persons of the rows if they are protected as such."""
+    table = None if X is None else as_table(X, public.public, 0)
+    wanted = [public.person] if public.person else []
+    if y is None:
+        wanted.append(public.source or LABEL)
+    if wanted and (table is None or isinstance(table, np.ndarray) and not table.dtype.names):
+        raise BadInput(f"the rows must be a table with a column {wanted[0]!r}")
+    found = columns_of(table, wanted) if wanted else {}
+    labels = label_column(y, public.public) if y is not None else found.pop(public.source or LABEL)
+    return {LABEL: labels, **found}
+
+
+def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float, positive: int) -> Codes:
+    """The cell of every score, rows x scores."""
+    if isinstance(model, PrivateClassifier):
+        return _model_codes(model, X, public, cuts, positive)
+    if hasattr(model, "predict") or callable(model):
+        return _cells(_one_by_one(_scorer(model, public, positive), X, _width(public)), cuts, default)
+    scores = model if not isinstance(model, np.ndarray) or model.ndim == 1 else list(model.T)
+    parts = scores if isinstance(scores, list) and len(scores) and np.ndim(scores[0]) == 1 else [scores]
+    columns = [in_blocks(as_column(part, "scores"), numbers, np.float64) for part in parts]
+    if len({len(column) for column in columns}) > 1:
+        raise BadInput("give the scores as an array of rows by classes")
+    return _cells(np.stack(columns, axis=1), cuts, default)
+
+
+def _width(public: Schema) -> int:
+    return 1 if len(public.classes) == 2 else len(public.classes)
+
+
+def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> Codes:
+    with quiet():
+        known = np.where(np.isnan(scores), default, scores)
+        return np.searchsorted(cuts, known, side="right").astype(np.uint16)
+
+
+def _in_order(model: Any, public: Schema) -> list[int]:
+    """Where the classes of the schema are among those of a model."""
+    known = [text_of(value) for value in model.classes_]
+    if {*known} != {*public.classes}:
+        raise BadInput("the model has other classes than the schema: evaluate it on rows with the same label")
+    return [known.index(name) for name in public.classes]
+
+
+def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> Codes:
+    """The cells of the probabilities of one of our own models, whose scores are whole numbers.
+
+    With two classes log-odds are compared as whole numbers; with more, each row's probabilities are worked out by
+    themselves, since the last bit of a float can depend on what it is computed beside.
+    """
+    scores = model._scores(X)[:, _in_order(model, public)]
+    if scores.shape[1] == 2:
+        if not (0 < cuts[0] and cuts[-1] < 1):
+            raise BadInput("the scores of this model are probabilities: leave out bounds")
+        odds = np.floor(np.log(cuts / (1 - cuts)) * UNIT).astype(np.int64)
+        lead = scores[:, [positive]] - scores[:, [1 - positive]]
+        return np.searchsorted(odds, lead, side="right").astype(np.uint16)
+    shares = np.empty(scores.shape)
+    for place in range(len(scores)):
+        shares[place] = probabilities(scores[place : place + 1])[0]
+    return _cells(shares, cuts, 0.0)
+
+
+def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
+    """What gives a row its scores: of two classes that of the positive one, else one for each class."""
+    if not hasattr(model, "predict"):
+        return model  # type: ignore[no-any-return]
+    order = _in_order(model, public)
+    taken = [order[positive]] if len(order) == 2 else order
+    if hasattr(model, "predict_proba"):
+        return lambda row: np.asarray(model.predict_proba(row))[:, taken]
+    if not hasattr(model, "decision_function") or len(order) > 2:
+        raise BadInput("the model must have predict_proba or, with two classes, decision_function")
+    sign = 1 if order[positive] else -1
+    return lambda row: 1 / (1 + np.exp(-sign * np.asarray(model.decision_function(row), np.float64)))
+
+
+def _one_by_one(score: Callable[[Any], Any], X: Any, width: int) -> npt.NDArray[np.float64]:
+    """The scores of each row by itself; not a number where there is none.
+
+    A model may add up floats in an order that depends on the other rows, and may refuse them all because of one.
+    """
+    if X is None:
+        raise BadInput("give the rows to be scored")
+    take, length = _slices(X)
+    scores = np.full((length, width), np.nan)
+    with quiet():
+        for place in range(length):
+            try:
+                found = np.asarray(score(take(place)), np.float64).reshape(-1)
+                scores[place] = found if found.size == width else np.nan
+            except Exception:  # noqa: S112 - whatever a row does to a model is no reason to tell about it
+                continue
+    return scores
+
+
+def _slices(X: Any) -> tuple[Callable[[int], Any], int]:
+    """What takes one row out of a table as a table, and how many rows there are."""
+    if hasattr(X, "iloc"):
+        return lambda place: X.iloc[place : place + 1], len(X)
+    if isinstance(X, np.ndarray) or hasattr(X, "slice"):
+        return (lambda place: X[place : place + 1]) if isinstance(X, np.ndarray) else (
+            lambda place: X.slice(place, 1)
+        ), len(X)
+    if isinstance(X, Sequence) and not isinstance(X, (str, bytes)):
+        return lambda place: X[place : place + 1], len(X)
+    raise BadInput("rows to be scored by this model must be a data frame, a NumPy array or a list")
+
+
+def _predictions(model: Any, X: Any, public: Schema) -> Any:
+    """The predicted classes: of one of our own models all at once, of another model row by row."""
+    if isinstance(model, PrivateClassifier):
+        _in_order(model, public)
+        return model.predict(X)
+    if not hasattr(model, "predict") and not callable(model):
+        return as_column(model, "predictions")
+    predict = model.predict if hasattr(model, "predict") else model
+    if X is None:
+        raise BadInput("give the rows to be predicted")
+    take, length = _slices(X)
+    found = np.full(length, None, object)
+    with quiet():
+        for place in range(length):
+            try:
+                found[place] = np.asarray(predict(take(place)), object).reshape(-1)[0]
+            except Exception:  # noqa: S112 - whatever a row does to a model is no reason to tell about it
+                continue
+    return found

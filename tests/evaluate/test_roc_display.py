@@ -1,0 +1,64 @@
+"""Drawings of private curves: a band, several on one axis, and noise that is called noise."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+from veil import PrivateRocDisplay, private_roc_curve
+from veil.report import report
+
+CHANCE = np.random.default_rng(0)
+TRUTH = CHANCE.random(500) < 0.4
+SCORE = 1 / (1 + np.exp(-CHANCE.normal(TRUTH * 2.0)))
+BOTH = {"classes": (False, True)}
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+def test_several_curves_share_one_axis_each_with_its_band_and_its_area():
+    first = PrivateRocDisplay.from_predictions(TRUTH, SCORE, epsilon=1, name="one", random_state=1, **BOTH)
+    second = PrivateRocDisplay.from_predictions(
+        TRUTH, SCORE**2, epsilon=1, name="two", random_state=2, ax=first.ax_, **BOTH
+    )
+    assert first.ax_ is second.ax_ and len(first.ax_.patches) == 2
+    texts = [text.get_text() for text in first.ax_.get_legend().get_texts()]
+    assert len(texts) == 2 and "AUC" in texts[0] and texts[1].startswith("two")
+
+
+def test_noise_is_drawn_as_noise_and_says_so():
+    shown = PrivateRocDisplay.from_predictions(TRUTH[:20], SCORE[:20], epsilon=0.01, random_state=1, **BOTH)
+    assert shown.curve.only_noise
+    assert any("noise" in text.get_text() for text in shown.ax_.texts)
+    assert "only noise" in shown.label() and shown.line_.get_linestyle() == ":"
+
+
+def test_an_estimator_is_drawn_with_its_name():
+    class Rule:
+        classes_ = np.array([False, True])
+
+        def predict(self, X):
+            return X[:, 0] > 0.5
+
+        def predict_proba(self, X):
+            return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+    shown = PrivateRocDisplay.from_estimator(Rule(), SCORE[:, None], TRUTH, epsilon=1, **BOTH).plot(
+        plot_chance_level=True
+    )
+    assert shown.label().startswith("Rule") and shown.chance_level_ is not None
+
+
+def test_a_report_shows_the_curve_its_cost_and_the_promise():
+    curve = private_roc_curve(SCORE, y=TRUTH, epsilon=1, **BOTH)
+    page = report(curve)
+    assert "<svg" in page and f"{curve.auc:.3f}" in page and "The promise" in page and "misordered" not in page
+    noise = report(private_roc_curve(SCORE[:9], y=TRUTH[:9], epsilon=0.01, random_state=1, **BOTH))
+    assert "This curve is noise" in noise and "NOT private" in noise

@@ -1,0 +1,54 @@
+"""veil evaluate, and veil train --test-share."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def trained(files, start):
+    assert start("ledger", "create", "l.ledger", "--limit", 3, "--name", "fair")[0] == 0
+    ledger = ("--ledger", "l.ledger")
+    asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, *ledger, "--out", "m.veil")
+    assert start(*asked)[0] == 0
+    return ("evaluate", "m.veil", "fair.csv", "--schema", "fair.toml", *ledger)
+
+
+def test_an_evaluation_is_charged_reported_and_given_to_machines(trained, start, files):
+    code, said, _ = start(*trained, "--epsilon", "0.2", "--json")
+    found = json.loads(said)
+    low, high = found["auc_interval"]
+    assert code == 0 and found["epsilon"] == 0.2 and found["left"] == "9/5" and found["private"]
+    assert 0 <= low <= found["auc"] <= high <= 1
+    assert len(found["fpr"]) == len(found["tpr"]) == len(found["thresholds"])
+    assert "<svg" in (files / "evaluation.html").read_text()
+    code, said, _ = start(*trained, "--epsilon", "0.2", "--force")
+    assert code == 0 and "AUC" in said and "1.6 of 3 left" in said
+
+
+def test_what_the_ledger_cannot_pay_is_refused(trained, start, files):
+    code, _, complaint = start(*trained, "--epsilon", 5)
+    assert code == 3 and "left in the ledger" in complaint
+    assert not (files / "evaluation.html").exists()
+
+
+def test_a_file_without_the_label_is_refused_by_name(trained, start, files):
+    lines = (files / "fair.csv").read_text().splitlines()
+    label = lines[0].split(",")[-1]
+    (files / "bare.csv").write_text("\n".join(line.rsplit(",", 1)[0] for line in lines))
+    code, _, complaint = start("evaluate", "m.veil", "bare.csv", *trained[3:], "--epsilon", 1)
+    assert code == 2 and repr(label) in complaint
+
+
+def test_training_and_testing_in_one_run_costs_the_dearer_part(files, start):
+    assert start("ledger", "create", "l.ledger", "--limit", 3, "--name", "fair")[0] == 0
+    asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--ledger", "l.ledger", "--out", "m.veil")
+    code, said, _ = start(*asked, "--test-share", "0.3", "--test-epsilon", "0.5", "--json")
+    found = json.loads(said)
+    assert code == 0 and found["left"] == "2" and found["epsilon"] == "1"
+    assert found["evaluation"]["epsilon"] == 0.5 and len(found["evaluation"]["auc_interval"]) == 2
+    assert (files / "m.veil").exists() and "<svg" in (files / "m-evaluation.html").read_text()
+    code, _, complaint = start(*asked, "--force", "--test-epsilon", 1)
+    assert code == 2 and "--test-share" in complaint
+    code, _, complaint = start(*asked, "--force", "--test-share", "1.5")
+    assert code == 2 and "between 0 and 1" in complaint
