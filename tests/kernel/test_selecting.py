@@ -256,3 +256,25 @@ def test_no_row_and_one_row_are_answered_in_the_same_form():
         assert source.count_words(bag(SCHEMA), Budget(1)).value.shape == (6, 2)
         assert source.choose_best(bag(SCHEMA), Majority(), Budget(1), count=2).value.shape == (2,)
         assert source.minimise_words(Logistic(), bag(SCHEMA), Budget(1), label=0).value.shape == (6, 1)
+
+
+class Shrinking(int):
+    """A number that says that it is another one, whenever it is compared."""
+
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    __hash__ = int.__hash__
+
+
+@pytest.mark.parametrize("crafted", [Bag("text", Shrinking(1), 6), Bag("text", 6, Shrinking(1)), Bag("text", 6.0, 2)])
+def test_a_bag_that_hides_how_many_counts_a_row_moves_is_refused(crafted):
+    schema = Schema(name="words", label="label", column=[Text(name="text", words=WORDS, words_per_row=6), LABEL])
+    ledger = Ledger(10, "words")
+    source = open_source({"text": ["ant bee cat"], "label": ["no"]}, schema, ledger)
+    with pytest.raises(BadInput):
+        source.count_words(crafted, Budget(1))
+    assert ledger.spent == 0

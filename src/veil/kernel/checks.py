@@ -87,7 +87,8 @@ def _weighed(name: str, schema: Schema) -> Categorical | Numeric | Text:
 
 def check_bag(bag: Any, schema: Schema) -> None:
     """Refuse words that are not of a text column, or not in one order; their number is what a row's reach goes by."""
-    if type(bag) is not Bag or type(bag.column) is not str or type(bag.words) not in (tuple, type(None)):
+    kinds = (type(bag.column), type(bag.size), type(bag.most)) if type(bag) is Bag else ()
+    if kinds != (str, int, int) or type(bag.words) not in (tuple, type(None)):
         raise BadInput("words must be a Bag, as bag(schema) makes it")
     column = schema.get(bag.column)
     if not isinstance(column, Text) or not column.size:
