@@ -158,8 +158,8 @@ class Objective:
     def length(self, scores: Numbers, weights: Numbers, shift: Numbers, way: Numbers, slack: float) -> float:
         """How far to go against `way`: until the slope has fallen by half, but not turned by more than the slack.
 
-        Between a length that is too short and one that is too long: at a corner of the loss the slope turns at once, and
-        a straight line through it would end far before the corner, again and again.
+        Between a length that is too short and one that is too long: at a corner of the loss the slope turns at once,
+        and a straight line through both ends would stop far before the corner, again and again.
         """
         moved, length = self.blocks.scores(way), 1.0
 

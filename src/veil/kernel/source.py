@@ -113,8 +113,8 @@ class Source:
 
         Adding a row adds one to one count of every partition; the partitions' costs add up to the budget exactly.
         """
-        partitions = tuple(partitions)  # looked at once: those that are checked are those that are asked
-        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(partitions)))
+        partitions, budget = tuple(partitions), Budget(budget)  # looked at once: what is checked is what is asked
+        parts = budget.split(*(shares if shares is not None else [1] * len(partitions)))
         if len(parts) != len(partitions):
             raise BadInput("give one share for each partition")
         for partition in partitions:
@@ -137,7 +137,7 @@ class Source:
         cells. The default threshold lets through `spurious` empty cells on average.
         """
         check_partition(grid, self.schema, dense=False)
-        epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
+        epsilon, cells = self._per_row(budget := Budget(budget)), grid.size * len(self.schema.classes)
         if type(grid) not in (Grid, Drawn) or not 0 < spurious <= SPARSE_LIMIT:
             raise BadInput(f"a sparse count needs a Grid or a Drawn, and spurious between 0 and {SPARSE_LIMIT}")
         level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
@@ -162,7 +162,7 @@ class Source:
         Permute-and-flip with exponent epsilon / (high - low) per unit, which costs epsilon by the range lemma.
         `handicaps` are public whole numbers taken off the scores; one added row does not move them.
         """
-        candidates = tuple(candidates)  # looked at once, and kept alive: what is known of an axis goes by its identity
+        candidates, budget = tuple(candidates), Budget(budget)  # kept alive: what is known of an axis goes by identity
         score = check_candidates(candidates, score, self.schema)
         marks = check_handicaps(handicaps, len(candidates))
         epsilon = self._per_row(budget)
@@ -191,9 +191,9 @@ class Source:
         cell alone, so all choices together cost epsilon once. `allowed`, cells x candidates, is public, and so are
         `handicaps`, one for each candidate.
         """
-        mask = check_divisions(partition, candidates, score, allowed, self.schema)
+        mask, score = check_divisions(partition, candidates := tuple(candidates), score, allowed, self.schema)
         marks = check_handicaps(handicaps, len(candidates))
-        epsilon, axes = self._per_row(budget), [candidate.axes[0] for candidate in candidates]
+        epsilon, axes = self._per_row(budget := Budget(budget)), [candidate.axes[0] for candidate in candidates]
         about = f"one of {len(candidates)} by {type(score).__name__} in each cell of {partition.describe()}"
         receipt = self._charge("choose_each", about, budget)
         with quiet():
@@ -221,7 +221,7 @@ class Source:
 
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
-        score = check_score(score, self.schema)
+        score, budget = check_score(score, self.schema), Budget(budget)
         hits = whole(hits, "hits", 1, MOST_PARTS)
         level = -(-exact(threshold, "the threshold") * score.unit // 1)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
@@ -254,7 +254,7 @@ class Source:
         share = exact(q, "q").limit_denominator(10**6)
         if not 0 < share < 1:
             raise BadInput("q must lie between 0 and 1")
-        partition, cuts = self._ordered(of, grid, label)
+        (partition, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         epsilon = self._per_row(budget)
         receipt = self._charge("quantile", f"{share} of {partition.describe()}", budget)
         with quiet():
@@ -271,7 +271,7 @@ class Source:
 
         Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
         """
-        partition, cuts = self._ordered(of, grid, label)
+        (partition, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         depth = whole(depth, "depth", 1, MOST_HALVINGS)
         epsilon = self._per_row(budget)
         receipt = self._charge("quantiles", f"{2**depth} parts of {partition.describe()}", budget)
@@ -288,7 +288,7 @@ class Source:
         One row moves this by one at most, unlike the AUC itself (see `misordered_rows`), so discrete Laplace noise of
         scale 1/epsilon suffices. What is ordered is as for `quantile`; values between two cut points are tied.
         """
-        partition, cuts = self._ordered(of, grid, label)
+        (partition, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         positive = whole(positive, "the positive class", 0, len(self.schema.classes) - 1)
         epsilon = self._per_row(budget)
         if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
@@ -336,8 +336,8 @@ class Source:
         other share one noise, shaped to them; `shares` divide epsilon among the groups. A column's `penalty` over its
         group's part of epsilon is the weight of its squares; `offsets` are added to a row's scores.
         """
-        counts = [1] * len(axes) if groups is None else [*groups]
-        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
+        axes, counts = tuple(axes), [1] * len(axes) if groups is None else [*groups]
+        parts = (budget := Budget(budget)).split(*(shares if shares is not None else [1] * len(counts)))
         start, ratios = check_minimise(loss, axes, label, offsets, self.schema), check_penalties(penalty, len(axes))
         shapes = check_groups(counts, [one.size for one in axes], len(parts))
         loss = type(loss)()  # of the class alone: whoever made it may have changed it
@@ -381,7 +381,7 @@ class Source:
 
     def _per_row(self, budget: Budget) -> Fraction:
         """What a row may cost: the budget protects a person with at most `rows_per_person` rows (group privacy)."""
-        epsilon = min(Budget(budget).epsilon / self.schema.rows_per_person, Fraction(10**100))  # as doubles can hold it
+        epsilon = min(budget.epsilon / self.schema.rows_per_person, Fraction(10**100))  # as doubles can hold it
         if epsilon < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon
@@ -389,7 +389,7 @@ class Source:
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
         protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
         noise = {"noise": self._noise.name, "private": self._noise.private and not self.schema.public}
-        receipt = self._account.charge(Budget(budget), verb=verb, question=question, protects=protects, **noise)
+        receipt = self._account.charge(budget, verb=verb, question=question, protects=protects, **noise)
         self._record.receipts.append(receipt)
         return receipt
 
