@@ -69,8 +69,8 @@ def test_the_trusted_part_does_not_grow_unnoticed():
         SOURCE / "kernel" / f"{name}.py"
         for name in "noise exact mechanisms order scores losses minimise shaped checks coins table tally source".split()
     ]
-    assert len(written(proof)) < 1829
-    assert len(written(TRUSTED)) < 3118
+    assert len(written(proof)) < 1830
+    assert len(written(TRUSTED)) < 3119
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():
