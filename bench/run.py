@@ -24,6 +24,7 @@ from measure import Result, compare, in_its_own_process, resident, seconds, star
 from publishing import publishing
 from rich.console import Console
 from rich.table import Table
+from selecting import selecting
 
 from veil import (
     Budget,
@@ -164,7 +165,7 @@ def measure_memory() -> None:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *classifiers(), *publishing(), *evaluation()]
+    results += [fit(), *classifiers(), *publishing(), *evaluation(), *selecting()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(

@@ -15,11 +15,14 @@ DOCS = ROOT / "docs"
 ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
-    "Guides": {"guide/schema": "Schema", "guide/epsilon": "Epsilon", "guide/evaluation": "Evaluation"},
+    "Guides": {
+        **{"guide/schema": "Schema", "guide/epsilon": "Epsilon"},
+        **{"guide/selection": "Selection", "guide/evaluation": "Evaluation"},
+    },
     "Methods": {"algorithms": "Algorithms", "errata": "Errata"},
     "Results": {
         **{"comparison": "Comparison", "reproduction": "Reproduction"},
-        **{"trees": "Trees", "reproduction-roc": "ROC curves"},
+        **{"trees": "Trees", "reproduction-roc": "ROC curves", "selection": "Words"},
     },
     "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},

@@ -3,20 +3,22 @@
 from importlib import import_module
 from typing import Any
 
+from .bags import Bag
 from .columns import Categorical, Numeric, Text
 from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
 from .kernel.budget import Budget
 from .kernel.ledger import Ledger, Receipt
 from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
-from .kernel.scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
+from .kernel.scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from .kernel.source import Source, open_source
-from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, grid
+from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Schema
 
 __all__ = [
     "Axis",
     "BadInput",
+    "Bag",
     "Binned",
     "Budget",
     "BudgetRefused",
@@ -24,11 +26,13 @@ __all__ = [
     "CellScores",
     "Correct",
     "DecisionTreeClassifier",
+    "Difference",
     "Discernibility",
     "Entropy",
     "ExpectedCorrect",
     "Gini",
     "Grid",
+    "KDiscernibilitySelect",
     "Ledger",
     "LedgerProblem",
     "Linear",
@@ -41,15 +45,22 @@ __all__ = [
     "Predicted",
     "PrivPfCClassifier",
     "PrivateClassifier",
+    "PrivateClusterSelect",
+    "PrivatePipeline",
+    "PrivateSelectKBest",
+    "PrivateSelectThreshold",
     "PrivateRocDisplay",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "Purity",
     "Receipt",
     "Release",
     "Rows",
     "Schema",
     "SeededNoise",
     "Source",
+    "SparseLogisticRegressionClassifier",
+    "SparseNaiveBayesClassifier",
     "SparseCounts",
     "Sum",
     "Synopsis",
@@ -59,6 +70,7 @@ __all__ = [
     "VeilError",
     "WHOLE",
     "axis",
+    "bag",
     "coefficients",
     "grid",
     "load_model",
@@ -79,8 +91,15 @@ MODELS = (
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",
+    "KDiscernibilitySelect",
+    "PrivateClusterSelect",
+    "PrivatePipeline",
+    "PrivateSelectKBest",
+    "PrivateSelectThreshold",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "SparseLogisticRegressionClassifier",
+    "SparseNaiveBayesClassifier",
     "coefficients",
     "load_model",
     "plot_tree",

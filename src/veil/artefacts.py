@@ -19,23 +19,23 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .bags import Bag
 from .encoding import quiet
 from .errors import BadInput
 from .kernel.budget import Budget
-from .kernel.checks import check_partition
+from .kernel.checks import check_bag, check_partition
 from .kernel.coins import Drawn, PathScores
 from .kernel.ledger import PATH, VERSION, Receipt
-from .kernel.release import Release, SparseCounts
+from .kernel.release import COUNTS, Release, SparseCounts
 from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from .schema import Schema
 
 FORMAT = 1
 KINDS: dict[str, Any] = {
     kind.__name__: kind
-    for kind in (Axis, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
+    for kind in (Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
 }
 RELEASED = ("value", "scale", "question", "classes")
-COUNTS = ("count", "count_sparse")
 MOST = 1 << 30  # bytes of all parts, unpacked
 DEEPEST = 100  # splits within splits
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same content is the same bytes
@@ -187,18 +187,26 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         _check_question(release.value, schema)  # that was chosen
     if release.receipt.verb == "choose_each":
         insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
-    if release.receipt.verb == "count":
+    if release.receipt.verb in ("choose_best", "sift"):
+        insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
+    if release.receipt.verb == "choose_above":
+        insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 2)
+    if release.receipt.verb in ("count", "count_words"):
         shape = (release.question.size, len(release.classes))
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.shape == shape)
-    if release.receipt.verb == "minimise":
+    if release.receipt.verb in ("minimise", "minimise_words"):
         insist(release.value.dtype == np.int64 and release.value.ndim == 2)
-    if release.receipt.verb == "count_sparse":
-        insist(release.classes == schema.classes and release.scale is not None)
-        _check_sparse(release.value, release.question.size * len(schema.classes), len(schema.classes))
+    if release.receipt.verb in ("count_sparse", "count_words_sparse"):
+        known = (schema.classes,) if release.receipt.verb == "count_sparse" else (schema.classes, ("",))
+        insist(release.classes in known and release.scale is not None)
+        _check_sparse(release.value, release.question.size * len(release.classes), len(release.classes))
 
 
 def _check_question(question: Any, schema: Schema) -> None:
+    if type(question) is Bag:
+        check_bag(question, schema)
+        return
     check_partition(question, schema, dense=False)
     for axis in question.axes if type(question) is Grid else ():
         insist(all(isinstance(name, str) for name in axis.names))

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from .bags import Bags, bucket, matrix_bags, text_bags
 from .display import first_complaint, number
-from .encoding import Codes, as_column, category_codes, in_blocks, numbers, text_of
+from .encoding import Codes, as_column, category_codes, in_blocks, is_matrix, numbers, text_of
 from .errors import BadInput
 
 DEFAULT_BINS = 16
@@ -247,9 +248,49 @@ class Numeric(_Column):
 
 
 class Text(_Column):
-    """A column of free text. It is declared but not encoded: no question about cells can be asked of it."""
+    """A column of free text, or a matrix with a column for each word. Its codes are words: a row can have many.
+
+    The words are public: a list of `words`, or numbers of `buckets` into which all words fall by a hash, of which some
+    may be `kept` alone. Without either the column is declared but not encoded. Where words are counted, a row counts
+    for at most `words_per_row` of them, drawn at random.
+    """
 
     kind: Literal["text"] = "text"
+    words: tuple[Word, ...] | None = Field(None, min_length=1)
+    buckets: int | None = Field(None, ge=1, le=2**20)
+    kept: tuple[int, ...] | None = Field(None, min_length=1)
+    words_per_row: int = Field(20, ge=1, le=2**12)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Text":
+        if self.words is not None and self.buckets is not None:
+            raise ValueError("give either words or buckets")
+        if self.words is not None and len(set(self.words)) < len(self.words):
+            raise ValueError("words must be distinct")
+        known = range(self.buckets or 0)
+        if self.kept is not None and (len(set(self.kept)) < len(self.kept) or not set(self.kept) <= set(known)):
+            raise ValueError("kept must be numbers of buckets, each once")
+        return self
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return self.words or tuple(f"bucket {number}" for number in self.kept or range(self.buckets or 0))
+
+    def only(self, codes: Sequence[int]) -> "Text":
+        """The column with these of its words alone."""
+        known, field = (self.words, "words") if self.words else (self.kept or range(self.buckets or 0), "kept")
+        return Text(**{**self.model_dump(), field: tuple(known[code] for code in codes)})
+
+    def encode(self, values: Any) -> Bags:
+        """The words of each row; total."""
+        if is_matrix(values):
+            return matrix_bags(values, self.size, self.name, self.dtype)
+        column = as_column(values, self.name)
+        if self.buckets is not None:
+            buckets, place = self.buckets, {kept: code for code, kept in enumerate(self.kept or range(self.buckets))}
+            return text_bags(column, lambda word: place.get(bucket(word, buckets)), self.dtype)
+        code_of = {word.lower(): code for code, word in reversed([*enumerate(self.names)])}
+        return text_bags(column, code_of.get, self.dtype)
 
 
 AnyColumn = Annotated[Categorical | Numeric | Text, Field(discriminator="kind")]

@@ -150,7 +150,7 @@ def release_title(release: Any) -> str:
     """What a release answers, what it cost and what its noise does."""
     receipt = release.receipt
     noise = f", noise scale {number(release.scale)}" if release.scale is not None else ""
-    if receipt.verb in ("count", "count_sparse"):
+    if receipt.verb.startswith("count"):
         noise += f" (95 % of counts within {release.error()})"
     what, mark = f"{receipt.verb} {readable(receipt.question, LONG)}", "" if receipt.private else "; NOT private"
     return f"Release: {what} for epsilon {amount(receipt.epsilon)}{noise}{mark}"

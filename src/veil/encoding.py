@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.sparse import issparse
 
 from .errors import BadInput
 
@@ -31,8 +32,11 @@ LARGEST = int(np.finfo(np.float64).max)
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 
-def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The named columns of a data frame (pandas, Polars, PyArrow, ...), a mapping, or a NumPy array in that order."""
+def columns_of(rows: Any, names: Sequence[str], matrices: Collection[str] = ()) -> dict[str, Any]:
+    """The named columns of a data frame (pandas, Polars, PyArrow, ...), a mapping, or a NumPy array in that order.
+
+    Those of `matrices` may be matrices, of words by rows.
+    """
     if isinstance(rows, np.ndarray):
         rows = _array_columns(rows, names)
     elif not isinstance(rows, Mapping):
@@ -41,7 +45,13 @@ def columns_of(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     if absent := [name for name in names if name not in present]:
         raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: check the names against the schema")
     pick = rows.get_column if isinstance(rows, nw.DataFrame) else rows.__getitem__
-    return {name: as_column(pick(name), name) for name in names}
+    found = {name: pick(name) for name in names}
+    return {n: v if n in matrices and is_matrix(v) else as_column(v, n) for n, v in found.items()}
+
+
+def is_matrix(values: Any) -> bool:
+    """Whether the values of a column are a matrix, sparse or not."""
+    return bool(issparse(values)) or isinstance(values, np.ndarray) and values.ndim == 2
 
 
 def _frame(rows: Any) -> Any:
@@ -169,6 +179,13 @@ def numbers(block: Any) -> npt.NDArray[np.float64]:
         return block.astype(np.float64, copy=False)
     values, index = _distinct(block)
     return np.take(np.array([*map(_number, values), np.nan], np.float64), index)
+
+
+def texts(block: Any) -> list[str | None]:
+    """Each value as text, None where it has none."""
+    values, index = _distinct(block)
+    found = [*map(_text, values), None]
+    return [found[place] for place in index]
 
 
 def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:

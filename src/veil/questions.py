@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .columns import Categorical, Numeric
+from .bags import Bag, Bags
+from .columns import Categorical, Numeric, Text
 from .errors import BadInput
 from .schema import Schema
 
@@ -159,6 +160,23 @@ def _encoded(schema: Schema, name: str) -> Categorical | Numeric:
     return column
 
 
+def bag(schema: Schema, column: str | None = None, *, words: Sequence[int] | None = None, most: Any = None) -> Bag:
+    """Words of a text column (the only one, if none is named): all of them, or those with these codes.
+
+    `most` words of a row count, as many as the schema says without it.
+    """
+    names = [text.name for text in schema.texts]
+    if column is None and len(names) != 1:
+        raise BadInput("the schema must have one text column with words or buckets: name the one that is meant")
+    text = schema.get(names[0] if column is None else column)
+    if not isinstance(text, Text) or not text.size:
+        raise BadInput(f"column {text.name!r} has no words: declare it as text, with words or buckets")
+    if most is not None and (type(most) is not int or not 1 <= most <= 2**12):
+        raise BadInput("the words of a row that count must be a whole number from 1 to 4096")
+    chosen = None if words is None else tuple(sorted({int(word) for word in words}))
+    return Bag(text.name, text.size if chosen is None else len(chosen), most or text.words_per_row, chosen)
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
     """The leaves of a tree: `cut` sends a row to a branch, and the branch to one of its leaves."""
@@ -300,7 +318,10 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A sum of weights, one table of (code, class) for each column, and a constant for each class."""
+    """A sum of weights, one table of (code, class) for each column, and a constant for each class.
+
+    A row has one code in a column, or as many as it has words.
+    """
 
     weights: Mapping[str, npt.ArrayLike]
     constant: npt.ArrayLike
@@ -327,7 +348,8 @@ class Linear:
     def scores(self, codes: Codes) -> Integers:
         scores = np.tile(self.start, (_rows(codes), 1))
         for name, table in self.tables.items():
-            scores += table[codes[name]]
+            found: Any = codes[name]
+            scores += found.sums(table) if isinstance(found, Bags) else table[found]
         return scores
 
     def describe(self) -> str:

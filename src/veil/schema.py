@@ -11,9 +11,10 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from .bags import Bags
 from .columns import AnyColumn, Categorical, Declared, Numeric, Text
 from .display import column_rows, html_table, readable, schema_toml
-from .encoding import Codes, columns_of
+from .encoding import Codes, columns_of, is_matrix
 from .errors import BadInput
 
 MANY = 1 << 14  # rows from which on columns are encoded at once
@@ -93,15 +94,20 @@ class Schema(Declared):
 
     @property
     def features(self) -> tuple[Categorical | Numeric, ...]:
-        """The encoded columns other than the label."""
+        """The columns of one code a row, other than the label."""
         return tuple(c for c in self.column if not isinstance(c, Text) and c.name != self.label)
 
-    def encode(self, rows: Any, *, label: bool = True) -> dict[str, Codes]:
+    @property
+    def texts(self) -> tuple[Text, ...]:
+        """The columns of words, those that declare which."""
+        return tuple(c for c in self.column if isinstance(c, Text) and c.size)
+
+    def encode(self, rows: Any, *, label: bool = True) -> dict[str, Codes | Bags]:
         """The codes of every column by name, each row's by itself; without the label if it is not wanted."""
-        wanted = [c for c in self.column if not isinstance(c, Text) and (label or c.name != self.label)]
-        columns = columns_of(rows, [column.name for column in wanted])
+        wanted = [c for c in self.column if c.size and (label or c.name != self.label)]
+        columns = columns_of(rows, [column.name for column in wanted], {column.name for column in self.texts})
         for first, name in pairwise(columns):
-            if len(columns[first]) != len(columns[name]):
+            if _length(columns[first]) != _length(columns[name]):
                 raise BadInput(f"columns {first!r} and {name!r} have different lengths")
         return _each(wanted, columns)
 
@@ -116,10 +122,14 @@ class Schema(Declared):
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
 
 
-def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes]:
+def _length(column: Any) -> int:
+    return int(column.shape[0]) if is_matrix(column) else len(column)
+
+
+def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes | Bags]:
     """The codes of these columns, several at a time: Arrow and NumPy let go of the interpreter while they work."""
-    many = bool(columns) and len(next(iter(columns.values()))) >= MANY
-    left, codes, helpers = deque(wanted), dict[str, Codes](), (os.cpu_count() or 1) - 1 if many else 0
+    many = bool(columns) and _length(next(iter(columns.values()))) >= MANY
+    left, codes, helpers = deque(wanted), dict[str, Codes | Bags](), (os.cpu_count() or 1) - 1 if many else 0
 
     def work() -> None:
         while left:

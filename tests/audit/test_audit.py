@@ -34,6 +34,10 @@ BROKEN = {
     "undivided tree",
     "undivided forest",
     "float scores",
+    "threshold testing of words",
+    "noise-cut of words",
+    "one word a row",
+    "clusters of words by exact counts",
     "exact curve",
     "uncharged thresholds",
 }

@@ -136,15 +136,17 @@ def test_constant_scores_are_ties():
 
 @pytest.mark.parametrize("labels", [[True] * 50, [False] * 50, ["neither"] * 50, [None] * 50])
 def test_one_label_or_none_leaves_everything_open(labels):
-    curve = private_roc_curve([0.5] * 25 + [0.7] * 25, y=labels, epsilon=1, **BOTH)
-    assert curve.only_noise and "noise" in repr(curve)
-    assert private_auc([0.5] * 50, y=labels, epsilon=1, **BOTH).auc_interval.high > 0.9
+    """Noise alone can look like a class, about once in twenty times."""
+    settings = [{"y": labels, "epsilon": 1, "random_state": seed, **BOTH} for seed in range(20)]
+    curves = [private_roc_curve([0.5] * 25 + [0.7] * 25, **setting) for setting in settings]
+    assert sum(curve.only_noise and "noise" in repr(curve) for curve in curves) >= 17
+    assert sum(private_auc([0.5] * 50, **setting).auc_interval.high > 0.9 for setting in settings) >= 17
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5])
 @pytest.mark.parametrize("epsilon", [0.01, 1])
 def test_few_rows_are_noise_and_no_error(rows, epsilon):
-    curve = private_roc_curve(SCORE[:rows], y=TRUTH[:rows], epsilon=epsilon, **BOTH)
+    curve = private_roc_curve(SCORE[:rows], y=TRUTH[:rows], epsilon=epsilon, random_state=3, **BOTH)
     assert 0 <= curve.auc <= 1 and (curve.only_noise or epsilon == 1)
     assert 0 <= private_auc(SCORE[:rows], y=TRUTH[:rows], epsilon=epsilon, **BOTH).auc <= 1
 

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from veil import BadInput, Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
+from veil import BadInput, Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from veil.kernel.checks import SCORES
 from veil.kernel.scores import PARTS, UNIT
 
 LOOSE = [ExpectedCorrect(0.5, (PARTS, 2, 5)), ExpectedCorrect(3.0)]  # their ranges hold for any weights and steps
 EXPECTED = [ExpectedCorrect(0.5), ExpectedCorrect(0.01), *LOOSE]
-ALL = [Rows(), Rows(1, 2), Majority(), Correct(), Gini(), Entropy(most=5), Entropy(most=1000), Entropy(), *EXPECTED]
+ENTROPIES = [Entropy(most=5), Entropy(most=1000), Entropy()]
+ALL = [Rows(), Rows(1, 2), Difference(), Purity(), Majority(), Correct(), Gini(), *ENTROPIES, *EXPECTED]
 counts = st.integers(1, 4).flatmap(
     lambda size: arrays(np.int64, (max(size, 2), 3), elements=st.one_of(st.integers(0, 6), st.integers(0, 10**6)))
 )
@@ -56,6 +57,12 @@ def test_ranges_hold_on_every_small_cell(score):
     for cell in product(range(9), repeat=3):
         moves = list(changes(score, np.array([cell])))
         assert score.low <= min(moves) and max(moves) <= score.high
+
+
+@pytest.mark.parametrize("score", [score for score in ALL if score != Correct()], ids=repr)
+def test_many_tables_have_the_scores_that_each_has_alone(score):
+    tables = np.random.default_rng(0).integers(0, 9, (20, 2, 3))
+    assert score.each(tables).tolist() == [score(table) for table in tables]
 
 
 @given(table=counts)

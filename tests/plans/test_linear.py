@@ -10,8 +10,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from veil import BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
+from veil.kernel.checks import check_groups, check_penalties
 from veil.kernel.losses import Hinge, Logistic, Softmax
-from veil.kernel.minimise import UNIT
+from veil.kernel.minimise import UNIT, amounts
 from veil.kernel.noise import SeededNoise
 from veil.kernel.shaped import equal_sums
 from veil.plans.finish import probabilities
@@ -205,3 +206,26 @@ def test_it_tells_more_than_the_majority_class_at_epsilon_one(plan):
     truth, codes = test[schema.label] == "yes", schema.encode(test, label=False)
     scores = [learn(plan, train, schema, 1, seed)[0].scores(codes) for seed in range(5)]
     assert min(roc_auc_score(truth, table[:, 1] - table[:, 0]) for table in scores) > 0.65
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1, 10])
+@pytest.mark.parametrize("classes", [2, 3, 12])
+@pytest.mark.parametrize(("columns", "size"), [(1, 2), (30, 2), (9, 4), (3, 40)])
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_the_penalty_never_leaves_too_little_for_the_noise(plan, columns, size, classes, epsilon):
+    """Nothing may fail once the class totals are paid for; with many rows the penalty is least."""
+    names = [str(code) for code in range(size)]
+    label = Categorical(name="y", values=[str(code) for code in range(classes)], missing="0")
+    words = [Categorical(name=f"c{i}", values=names, missing="0") for i in range(columns)]
+    schema = Schema(name="many", label="y", column=[*words, label])
+    source = Scripted(schema, counts=10**7)
+    settings = []
+    source.minimise = lambda loss, axes, budget, **given: (
+        settings.append((loss, axes, budget, given)) or Scripted.minimise(source, loss, axes, budget)
+    )
+    plan(source, Budget(epsilon))
+    for loss, axes, budget, given in settings:
+        parts = [part.epsilon for part in budget.split(*given["shares"])]
+        shapes = check_groups(given["groups"], [one.size for one in axes], len(parts))
+        ratios = check_penalties(given["penalty"], len(axes))
+        assert amounts(loss, parts, ratios, shapes, classes).last > 0

@@ -15,6 +15,7 @@ from .harness import Case, Finding, examine
 from .models import models
 from .ours import ours
 from .pairs import pairs
+from .words import words
 
 __all__ = ["Case", "Finding", "audit", "cases", "examine", "look", "table"]
 
@@ -26,8 +27,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, each broken twin with its counterpart, then whole models and evaluations."""
-    return (*ours(), *pairs(), *models(), *evaluations())
+    """Every case: our verbs, each broken twin with its counterpart, whole models, evaluations, and all about words."""
+    return (*ours(), *pairs(), *models(), *evaluations(), *words())
 
 
 def look(number: int, deep: bool = False) -> Finding:

@@ -7,7 +7,7 @@ import typer
 
 from ..errors import VeilError
 from ..kernel.ledger import VERSION
-from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, reproduce, schema, train
+from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, reproduce, schema, select, train
 
 app = typer.Typer(
     name="veil",
@@ -28,6 +28,7 @@ app.command(
 app.command(
     epilog="Example: veil publish survey.csv --schema survey.toml --epsilon 1 --out synopsis.veil --synthetic rows.csv"
 )(publish.publish)
+app.command(epilog="Example: veil select survey.csv --schema survey.toml --epsilon 1 --score gini --k 5")(select.select)
 app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.parquet")(compare.compare)
 app.command(epilog="Example: veil reproduce privpfc --quick --out results.parquet")(reproduce.reproduce)
 app.command(epilog="Example: veil audit --only count")(audit.audit)

@@ -30,7 +30,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 def check_names(data: Path, schema: Schema) -> None:
     """Complain about absent columns before anything is read or charged."""
     present = column_types(data)
-    wanted = [*(column.name for column in schema.features), schema.person, schema.label]
+    wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
     if absent := [name for name in wanted if name and name not in present]:
         raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
 
@@ -108,6 +108,7 @@ def show_plan(
     """How a run would divide its budget, and what it would take."""
     plan = plan_rows(releases, schema.rows_per_person)
     width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
+    width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
     seconds = SECONDS * (len(schema.features) + 1)
     if as_json:
         names = ["answer", "about", "epsilon", "scale", "within"]

@@ -18,6 +18,7 @@ class Paper(StrEnum):
     privpfc = "privpfc"
     trees = "trees"
     priroc = "priroc"
+    selection = "selection"
 
 
 def reproduce(
@@ -29,12 +30,15 @@ def reproduce(
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Repeat the experiments of Vinterbo 2012, of Su et al. 2018 and of five learners of trees on the PUBLIC tables in
-    the folder VEIL_DATA; and of Stoddard et al. 2014 those on ROC curves (priroc).
+    the folder VEIL_DATA; and of Stoddard et al. 2014 those on ROC curves (priroc) and on words (selection).
 
     Noise is seeded and protects nobody.
     """
     if paper is Paper.priroc:
         _curves(out, quick, as_json)
+        return
+    if paper is Paper.selection:
+        _reproduce_selection(out, quick, as_json)
         return
     from ..compare.reproduce import reproduce as repeat  # takes longer to load than the other commands to run
     from ..compare.summary import summary
@@ -66,3 +70,21 @@ def _curves(out: Path, quick: bool, as_json: bool) -> None:
         return
     rows = [[row["data"], row["method"], row["epsilon"], row["area"], row["paper"] or ""] for row in found]
     show_table("Area between exact and private curves", ["data", "method", "epsilon", "median", "the paper's"], rows)
+
+
+def _reproduce_selection(out: Path, quick: bool, as_json: bool) -> None:
+    """The experiments with words, which have measures of their own."""
+    from ..compare.reproduce_selection import reproduce_selection, selection_summary
+
+    with Progress(console=console, transient=True, disable=as_json) as progress:
+        task = progress.add_task("reproducing", total=None)
+        results = reproduce_selection(
+            quick=quick,
+            out=out,
+            progress=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
+        )
+    found = selection_summary(results)
+    if as_json:
+        print_json(found)
+    else:
+        show_table("Means over folds", list(found[0]), [list(row.values()) for row in found])

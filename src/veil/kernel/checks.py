@@ -5,31 +5,37 @@ Everything here is public. A question that passes cannot fail on a row afterward
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import Categorical, Numeric
+from ..bags import Bag
+from ..columns import Categorical, Numeric, Text
 from ..errors import BadInput
 from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from ..schema import Schema
 from .budget import exact
 from .coins import WIDEST, Drawn, PathScores
 from .losses import LOSSES, MOST_CLASSES
-from .scores import Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows
+from .scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from .shaped import LARGEST_COLUMN
 
 DEEPEST = 60
 MOST_CURVATURE = 25_000_000  # numbers in the square of the weights of one minimisation, for each class
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
-SCORES = (Correct, Entropy, ExpectedCorrect, Gini, Majority, Rows)
+SCORES = (Correct, Difference, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows)
+OF_WORDS = (Difference, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows)
 CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
 MOST_WITHIN = 1 << 24  # counts, or scores, of all cells in which something is chosen
+MOST_WORDS = 1 << 13  # with a weight each
 MOST_SUMMED = 1000  # scores of 50 bits each: their sum cannot overflow
-NUMBERED = (Correct, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
+NUMBERED = (Correct, Difference, Rows)  # go by the number of a cell; to the others an empty cell adds nothing
+
+
+HAS_WORD = Grid((Axis("", (0, 1), ("with the word", "without")),))  # the two cells of every word
 
 
 def check_partition(
@@ -79,6 +85,41 @@ def _column(name: str, schema: Schema) -> Categorical | Numeric:
     if not isinstance(column, (Categorical, Numeric)):
         raise BadInput(f"column {name!r} is free text: no partition can use it")
     return column
+
+
+def _weighed(name: str, schema: Schema) -> Categorical | Numeric | Text:
+    """A column whose codes can have weights: words can, though a row has many."""
+    column = schema.get(name)
+    return column if isinstance(column, Text) and column.size else _column(name, schema)
+
+
+def check_bag(bag: Any, schema: Schema) -> None:
+    """Refuse words that are not of a text column, or not in one order; their number is what a row's reach goes by."""
+    kinds = (type(bag.column), type(bag.size), type(bag.most)) if type(bag) is Bag else ()
+    if kinds != (str, int, int) or type(bag.words) not in (tuple, type(None)):
+        raise BadInput("words must be a Bag, as bag(schema) makes it")
+    column = schema.get(bag.column)
+    if not isinstance(column, Text) or not column.size:
+        raise BadInput(f"column {bag.column!r} has no words: declare it as text, with words or buckets")
+    whole(bag.most, "most, the words of a row that count,", 1, 2**12)
+    codes = range(column.size) if bag.words is None else bag.words
+    if bag.words is not None and ({*map(type, codes)} != {int} or not all(a < b for a, b in pairwise(codes))):
+        raise BadInput("a bag must have one word at least, and each of them once, in the order of the vocabulary")
+    if bag.size != len(codes) or not 0 <= codes[0] <= codes[-1] < column.size:
+        raise BadInput("a bag must have the size of its words, and these must be in the vocabulary: make it anew")
+    if 2 * bag.size * len(schema.classes) > MOST_WITHIN:
+        raise BadInput("there are too many words and classes to count: use fewer words or buckets")
+
+
+def check_selection(candidates: Any, score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> Any:
+    """The score, if it and all candidates, partitions or the words of a bag, fit the schema."""
+    if type(candidates) is not Bag:
+        check_score(score, schema, kinds)
+        return check_candidates(candidates, score, schema)
+    check_bag(candidates, schema)
+    score = check_score(score, schema, OF_WORDS)
+    check_cell(score, HAS_WORD, schema)
+    return score
 
 
 def _check_axis(axis: Axis, schema: Schema) -> None:
@@ -131,7 +172,7 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
     elif type(scorer) is Linear:
         scorer.start  # noqa: B018 - raises if it is not one number for each class
         for name, table in scorer.tables.items():
-            if table.shape != (_column(name, schema).size, scorer.classes):
+            if table.shape != (_weighed(name, schema).size, scorer.classes):
                 raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
     else:
         raise BadInput("a scorer must be CellScores, PathScores, Linear or Sum")
@@ -197,8 +238,9 @@ def check_handicaps(handicaps: Any, count: int) -> npt.NDArray[np.int64]:
 
 def check_cell(score: Any, partition: Any, schema: Schema) -> None:
     """Refuse a score about a cell or a class that the partition does not have."""
-    if type(score) is Rows:
+    if type(score) in (Difference, Rows):
         whole(score.cell, "the score's cell", 0, partition.size - 1)
+    if type(score) is Rows:
         whole(0 if score.label is None else score.label, "the score's class", 0, len(schema.classes) - 1)
 
 
@@ -223,6 +265,16 @@ def check_minimise(loss: Any, axes: Any, label: Any, offsets: Any, schema: Schem
     if not loss.joint:
         whole(label, "the class", 0, len(schema.classes) - 1)
     return _check_offsets(offsets, classes)
+
+
+def check_words_loss(loss: Any, bag: Bag, label: Any, offset: Any, schema: Schema) -> float:
+    """The offset, if the loss is of one class against the others and there are not too many words."""
+    if type(loss) not in LOSSES or loss.joint:
+        raise BadInput("the loss of words must be Logistic or Hinge")
+    whole(label, "the class", 0, len(schema.classes) - 1)
+    if bag.size > MOST_WORDS:
+        raise BadInput(f"weights of at most {MOST_WORDS} words can be learned: select words first")
+    return float(_check_offsets([offset], 1)[0, 0])
 
 
 def _check_offsets(offsets: Any, classes: int) -> npt.NDArray[np.float64]:

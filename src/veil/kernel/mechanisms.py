@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil, exp, log
 from typing import Any, NoReturn
@@ -54,6 +54,29 @@ def permute_and_flip_each(scores: Integers, allowed: npt.NDArray[np.bool_], rate
         first = np.where(stops, keys, keys.max()).min(axis=1, keepdims=True)
         winners[rows] = np.argmax(stops & (keys == first), axis=1)
     return winners
+
+
+def peel(scores: Integers, rate: Fraction, noise: Noise) -> Iterator[int]:
+    """The indices of the scores one after the other, each by permute-and-flip among those that are left.
+
+    A walk in random order stops first at any of those whose coin says stop, each as likely as the others: so one of
+    them is drawn. Every round costs what one choice does.
+    """
+    left = np.arange(len(scores))
+    while left.size:
+        rest = scores[left]
+        stops = np.flatnonzero(noise.flips(rest.max() - rest, rate))
+        place = int(stops[noise.below(len(stops), 1)[0]])
+        yield int(left[place])
+        left = np.delete(left, place)
+
+
+def first_above(scores: Integers, level: int, rates: tuple[Fraction, Fraction], hits: int, noise: Noise) -> Integers:
+    """The indices, sorted, that a sieve says yes to if asked about all scores in a random order, until `hits` times."""
+    order = noise.permutation(len(scores))
+    threshold = level + int(noise.discrete_laplace(rates[0], 1)[0])
+    noisy = scores[order] + noise.discrete_laplace(rates[1], len(scores))
+    return np.sort(order[np.flatnonzero(noisy >= threshold)[:hits]])
 
 
 def survivors(cells: int, epsilon: Fraction, threshold: int) -> float:

@@ -12,6 +12,7 @@ from ..questions import Grid
 from .ledger import Receipt
 from .noise import Integers
 
+COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")
 Value = TypeVar("Value", covariant=True)
 
 
@@ -27,7 +28,7 @@ class Release(Generic[Value]):
 
     def error(self, confidence: float = 0.95) -> int:
         """How far a count lies from the truth, at most, with this confidence; from the scale alone."""
-        if self.scale is None or self.receipt.verb not in ("count", "count_sparse"):
+        if self.scale is None or self.receipt.verb not in COUNTS:
             raise TypeError("only counts have an error in rows")
         a = exp(-1 / self.scale) if self.scale else 0.0
         return max(ceil(-log((1 - confidence) * (1 + a) / 2) * self.scale) - 1, 0)

@@ -34,18 +34,28 @@ class Score(Protocol):
     def __call__(self, counts: Counts) -> int: ...
 
 
-class Cellwise(Score, Protocol):
+class Tabular(Score, Protocol):
+    """A score of many tables at once."""
+
+    def each(self, counts: Counts) -> Counts:
+        """The score of each table; the last two axes are the cells and the classes."""
+
+    def __call__(self, counts: Counts) -> int:
+        return int(self.each(counts))
+
+
+class Cellwise(Tabular, Protocol):
     """A score to which each cell adds what its own counts say."""
 
     def cells(self, counts: Counts) -> Counts:
         """What each cell adds, for counts of any shape whose last axis is the class."""
 
-    def __call__(self, counts: Counts) -> int:
-        return int(self.cells(counts).sum())
+    def each(self, counts: Counts) -> Counts:
+        return np.asarray(self.cells(counts).sum(axis=-1))
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Tabular):
     """The rows in one cell, of one class or of all.
 
     A row adds one if it lies in the cell and nothing otherwise.
@@ -55,8 +65,36 @@ class Rows:
     label: int | None = None
     low, high, unit = 0, 1, 1
 
-    def __call__(self, counts: Counts) -> int:
-        return int(counts[self.cell].sum() if self.label is None else counts[self.cell, self.label])
+    def each(self, counts: Counts) -> Counts:
+        cell = counts[..., self.cell, :]
+        return np.asarray(cell.sum(axis=-1) if self.label is None else cell[..., self.label])
+
+
+@dataclass(frozen=True)
+class Difference(Tabular):
+    """How far the largest and the smallest class of one cell are apart; of two classes, the size of their difference.
+
+    A row raises one count of the cell by one or none, so each of the two rises by zero or one.
+    """
+
+    cell: int = 0
+    low, high, unit = -1, 1, 1
+
+    def each(self, counts: Counts) -> Counts:
+        return np.asarray(np.ptp(counts[..., self.cell, :], axis=-1))
+
+
+@dataclass(frozen=True)
+class Purity(Tabular):
+    """The purity index: the largest such difference of any cell.
+
+    A row changes the difference of its own cell by one at most, so the largest of them by no more.
+    """
+
+    low, high, unit = -1, 1, 1
+
+    def each(self, counts: Counts) -> Counts:
+        return np.asarray(np.ptp(counts, axis=-1).max(axis=-1, initial=0))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ in this order."""
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,11 +23,10 @@ from .checks import (
     check_partition,
     check_penalties,
     check_score,
-    together,
     whole,
 )
 from .coins import Drawn
-from .ledger import Account, Ledger, Receipt
+from .ledger import Ledger
 from .losses import Loss
 from .mechanisms import (
     Sieve,
@@ -36,18 +35,16 @@ from .mechanisms import (
     permute_and_flip_each,
     sieve_rates,
     sparse_threshold,
-    survivors,
-    threshold_for,
 )
 from .minimise import Objective, amounts, minimiser
-from .noise import SMALLEST_EPSILON, Integers, Noise, make_noise
+from .noise import SMALLEST_EPSILON, Integers, make_noise
 from .order import PARTS_OF_A_ROW, even_cuts, misordered_rows
 from .release import Release, SparseCounts, frozen
-from .scores import Cellwise, Discernibility, Score
+from .scores import Cellwise, Score
+from .selecting import Selecting, sparse_level
 from .table import Table, read_table
 
 Question = TypeVar("Question", bound=Partition)
-SPARSE_LIMIT = 5_000_000  # spurious cells expected in one sparse answer
 MOST_PARTS = 1_000_000
 MOST_HALVINGS = 16
 
@@ -69,29 +66,8 @@ def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) ->
     return Source(table, schema, ledger.account, source)
 
 
-class Record(NamedTuple):
-    releases: list[Release[Any]]
-    receipts: list[Receipt]
-
-
-class Source:
+class Source(Selecting):
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
-
-    def __init__(
-        self, table: Table, schema: Schema, account: Account, noise: Noise, record: "Record | None" = None
-    ) -> None:
-        self._table, self._account, self._noise, self._schema = table, account, noise, schema
-        self._record = record or Record([], [])
-
-    @property
-    def schema(self) -> Schema:
-        """What is public about the rows."""
-        return self._schema
-
-    @property
-    def record(self) -> Record:
-        """What this source and its parts answered so far and were charged for it, each in order."""
-        return Record([*self._record.releases], [*self._record.receipts])
 
     def count(self, partition: Partition, budget: Budget, *, by_class: bool = True) -> Release[Integers]:
         """Noisy counts, cells x classes (one column without `by_class`).
@@ -138,15 +114,9 @@ class Source:
         """
         check_partition(grid, self.schema, dense=False)
         epsilon, cells = self._per_row(budget := Budget(budget)), grid.size * len(self.schema.classes)
-        if type(grid) not in (Grid, Drawn) or not 0 < spurious <= SPARSE_LIMIT:
-            raise BadInput(f"a sparse count needs a Grid or a Drawn, and spurious between 0 and {SPARSE_LIMIT}")
-        level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
-        level = whole(level, "the threshold", 0, 2**60)
-        if survivors(cells, epsilon, level) > SPARSE_LIMIT:
-            raise BadInput(
-                f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: "
-                f"at {level} about {survivors(cells, epsilon, level):.3g} empty cells would pass it"
-            )
+        if type(grid) not in (Grid, Drawn):
+            raise BadInput("a sparse count needs a Grid or a Drawn")
+        level = sparse_level(cells, epsilon, threshold, spurious)
         receipt = self._charge("count_sparse", f"{grid.describe()} above {level}", budget)
         with quiet():
             codes, counts = self._table.occupied(grid)
@@ -202,19 +172,6 @@ class Source:
                 scores[:, place] = score.cells(counts).sum(axis=1) - marks[place] * score.unit
             winners = permute_and_flip_each(scores, mask, epsilon / (score.high - score.low), self._noise)
         return self._wrap(frozen(winners), float((score.high - score.low) / (epsilon * score.unit)), receipt)
-
-    def _scores(self, candidates: Sequence[Any], score: Score) -> Integers:
-        """The exact score of each candidate; grids, which may be many, are counted together."""
-        many = self._rows_of(score) >= 2**31  # pairs of so many rows need Python's integers
-        scores = np.empty(len(candidates), object if many else np.int64)
-        apart = ((place, self._table.tabulate(candidate)) for place, candidate in enumerate(candidates))
-        for place, counts in self._table.tabulate_each(candidates) if together(candidates, score) else apart:
-            scores[place] = score(counts)
-        return scores
-
-    def _rows_of(self, score: Score) -> int:
-        """What the units of a score are divided by: the number of rows for pairs of rows. It stays in here."""
-        return max(len(self._table), 1) if type(score) is Discernibility else 1
 
     def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> Sieve:
         """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
@@ -373,28 +330,3 @@ class Source:
         accounts = (self._account.part(group, i) for i in range(len(tables)))
         pairs = zip(tables, accounts, strict=True)
         return tuple(Source(table, self.schema, a, self._noise, self._record) for table, a in pairs)
-
-    def _wrap(self, value: Any, scale: float | None, receipt: Receipt, *question: Any) -> Release[Any]:
-        release = Release(value, scale, receipt, *question)
-        self._record.releases.append(release)
-        return release
-
-    def _per_row(self, budget: Budget) -> Fraction:
-        """What a row may cost: the budget protects a person with at most `rows_per_person` rows (group privacy)."""
-        epsilon = min(budget.epsilon / self.schema.rows_per_person, Fraction(10**100))  # as doubles can hold it
-        if epsilon < SMALLEST_EPSILON:
-            raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
-        return epsilon
-
-    def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
-        protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
-        noise = {"noise": self._noise.name, "private": self._noise.private and not self.schema.public}
-        receipt = self._account.charge(budget, verb=verb, question=question, protects=protects, **noise)
-        self._record.receipts.append(receipt)
-        return receipt
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("private rows cannot be copied or pickled: open the source again where you need it")
-
-    def __repr__(self) -> str:
-        return f"<private rows of {self.schema.name!r}>"

@@ -7,10 +7,12 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from ..bags import Bag, Bags
 from ..encoding import category_codes, columns_of, in_blocks
 from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
+from .bag_minimise import WordRows
 from .coins import Drawn
 from .minimise import Blocks
 from .noise import Integers, Noise
@@ -18,6 +20,7 @@ from .tally import Tally
 
 LABEL = ""  # the class among the columns; no declared column has this name
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
+WORD_ROWS = 1 << 11  # rows at a time where words are counted
 TOGETHER = 1 << 11  # cells of grids that are counted as one: their counters stay in the fastest cache
 
 
@@ -108,6 +111,37 @@ class Table:
             codes = codes[before] * piece.size + digits[after].astype(codes.dtype)
         return codes, np.bincount(numbers, minlength=len(codes)).astype(np.int64)
 
+    def word_counts(self, bag: Bag, by_class: bool = True) -> Integers:
+        """Exact counts, words x classes (x 1 without classes), every row for as many words as the bag allows."""
+        return self._word_counts(bag, bag.most, self.classes if by_class else 1)
+
+    def word_tables(self, bag: Bag) -> Integers:
+        """Exact counts of the rows with a word and of those without it: words x 2 x classes. All words count."""
+        having = self._word_counts(bag, None, self.classes)
+        labels = self._labels if self._rows is None else self._labels[self._rows]
+        totals = np.bincount(labels.astype(np.intp, copy=False), minlength=self.classes)[: self.classes]
+        return np.stack([having, totals - having], axis=1)
+
+    def word_rows(self, bag: Bag, label: int) -> WordRows:
+        """The words of every row, as many as the bag allows, and whether it is of this class."""
+        rows: Any = slice(None) if self._rows is None else self._rows
+        part: Any = self._columns[bag.column]
+        part = part if self._rows is None else part[rows]
+        places, holders = _first(_places(bag, part.words), part.rows, bag.most)
+        truth = np.where(self._labels[rows] == label, 1.0, -1.0)
+        return WordRows(places, holders, truth, bag.size, bag.reach)
+
+    def _word_counts(self, bag: Bag, most: int | None, classes: int) -> Integers:
+        bags: Any = self._columns[bag.column]
+        counts = np.zeros(bag.size * classes, np.int64)
+        for start in range(0, len(self), WORD_ROWS):
+            rows: Any = slice(start, start + WORD_ROWS) if self._rows is None else self._rows[start : start + WORD_ROWS]
+            part = bags[rows]
+            places, holders = _first(_places(bag, part.words), part.rows, most)
+            labels = self._labels[rows][holders].astype(np.intp) if classes > 1 else 0
+            counts += np.bincount(places * np.intp(classes) + labels, minlength=len(counts))
+        return counts.reshape(-1, classes)
+
     def _with_class(self, grid: Grid) -> Grid:
         """The class as one more axis, the fastest."""
         return Grid((*grid.axes, Axis(LABEL, tuple(range(self.classes)), ("",) * self.classes)))
@@ -132,6 +166,23 @@ class Table:
 
     def __repr__(self) -> str:
         return "<private rows>"
+
+
+def _places(bag: Bag, words: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The place of each word among those of the bag, -1 if it has none."""
+    place = np.full(int(bag.codes[-1]) + 2, -1, np.int32)  # the last stands for all words beyond
+    place[bag.codes] = np.arange(bag.size)
+    return np.asarray(place[np.minimum(words, len(place) - 1)])
+
+
+def _first(places: npt.NDArray[Any], rows: Integers, most: int | None) -> tuple[npt.NDArray[Any], Integers]:
+    """The places of words that are asked about, not -1, and their rows; of every row the first `most`."""
+    asked = np.flatnonzero(places >= 0)
+    places, rows = places[asked], rows[asked]
+    if most is None:
+        return places, rows
+    kept = np.arange(len(rows)) - np.searchsorted(rows, rows) < most
+    return places[kept], rows[kept]
 
 
 def _bundles(partitions: Sequence[Partition], classes: int) -> list[list[Any]]:
@@ -167,7 +218,7 @@ def _pieces(grid: Grid) -> list[Grid]:
 def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
     """Rows as codes. Left out, each by itself: rows whose label is no class, rows without a person, a person's
     surplus rows."""
-    columns = schema.encode(rows)
+    columns = {name: _shuffled(codes, noise) for name, codes in schema.encode(rows).items()}
     first = next(iter(columns.values()), None)
     length = len(next(iter(columns_of(rows, [schema.column[0].name]).values()))) if first is None else len(first)
     labels = columns[schema.label] if schema.label else np.zeros(length, np.uint8)
@@ -178,6 +229,21 @@ def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
             raise BadInput(f"column {schema.person!r} and the others have different lengths")
         keep &= _keep_per_person(people, schema.rows_per_person, noise)
     return Table(columns, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))
+
+
+def _shuffled(codes: Any, noise: Noise) -> Any:
+    """Bags with the words of each row in an order of their own, drawn at random once; codes as they are.
+
+    The first words of a row are then a random draw of it, whatever the other rows are: questions about few words of a
+    row see these, and adding a row adds no more than that.
+    """
+    if not isinstance(codes, Bags):
+        return codes
+    words = codes.words.copy()
+    for start in range(0, len(codes), WORD_ROWS):
+        part, first = codes[start : start + WORD_ROWS], codes.starts[start]
+        words[first : first + len(part.words)] = part.words[np.lexsort((noise.words(len(part.words)), part.rows))]
+    return Bags(codes.starts, words)
 
 
 def _keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.bool_]:

@@ -9,6 +9,9 @@ from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
 from .linear import LinearSVMClassifier, LogisticRegressionClassifier
 from .naive_bayes import NaiveBayesClassifier
+from .pipeline import PrivatePipeline
+from .selectors import KDiscernibilitySelect, PrivateClusterSelect, PrivateSelectKBest, PrivateSelectThreshold
+from .sparse import SparseLogisticRegressionClassifier, SparseNaiveBayesClassifier
 from .trees import DecisionTreeClassifier, RandomForestClassifier
 
 CLASSIFIERS = (
@@ -19,19 +22,29 @@ CLASSIFIERS = (
     LinearSVMClassifier,
     DecisionTreeClassifier,
     RandomForestClassifier,
+    SparseNaiveBayesClassifier,
+    SparseLogisticRegressionClassifier,
 )
+SELECTORS = (PrivateSelectKBest, PrivateSelectThreshold, PrivateClusterSelect, KDiscernibilitySelect)
 METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
 
 __all__ = [
     "DecisionTreeClassifier",
+    "KDiscernibilitySelect",
     "METHODS",
     "LinearSVMClassifier",
     "LogisticRegressionClassifier",
     "NaiveBayesClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",
+    "PrivateClusterSelect",
+    "PrivatePipeline",
+    "PrivateSelectKBest",
+    "PrivateSelectThreshold",
     "ProjectedHistogramClassifier",
     "RandomForestClassifier",
+    "SparseLogisticRegressionClassifier",
+    "SparseNaiveBayesClassifier",
     "coefficients",
     "load_model",
     "plot_tree",

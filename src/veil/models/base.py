@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -27,11 +28,13 @@ from .files import write_model
 from .rows import (
     as_table,
     feature_columns,
+    has_names,
     inputs,
-    named,
     public_classes,
     public_schema,
+    public_words,
     training_columns,
+    words_of,
 )
 
 NO_SCHEMA = (
@@ -60,6 +63,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     """
 
     method: str
+    of_words = False  # whether rows are words, not columns
 
     @abstractmethod
     def _plan(self, source: Source, budget: Budget) -> Scorer:
@@ -74,7 +78,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         columns = training_columns(X, y, schema)
         made = run(self._plan, columns, schema, budget, ledger=self.ledger, noise=self.random_state)
         self._keep(schema, *made, settings)
-        if _is_public(self.schema):
+        if is_public(self.schema):
             self._keep_classes(public_classes(schema.classes, columns[str(schema.label)]))
         self._keep_names(X)
         return self
@@ -88,8 +92,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
             return self.schema
         if self.schema is None:
             raise BadInput(NO_SCHEMA)
-        if _is_public(self.schema):
-            return public_schema(X, y, self)
+        if is_public(self.schema):
+            return (public_words if self.of_words else public_schema)(X, y, self)
         return Schema.read(self.schema)
 
     def _keep(
@@ -110,11 +114,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _keep_names(self, X: Any) -> None:
         """The number of features, and their names for a table that has names."""
-        table = as_table(X, self.schema_.public, 0)
-        self.n_features_in_ = len(inputs(self.schema_, table, person=False))  # an array has text columns too
-        vars(self).pop("feature_names_in_", None)
-        if named(table):
-            self.feature_names_in_ = np.array([column.name for column in self.schema_.features], object)
+        keep_names(self, X)
 
     @property
     def private_(self) -> bool:
@@ -162,6 +162,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse = self.of_words
+        tags.classifier_tags.poor_score = self.of_words  # of numbers, only whether they are above zero is used
         tags.non_deterministic = self.random_state is None
         return tags
 
@@ -178,7 +180,20 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         return diagram + html_table(self._summary(), ["answer", "about", "noise scale", "95 % within"], rows)
 
 
-def _is_public(schema: Any) -> bool:
+def keep_names(model: Any, X: Any) -> None:
+    """The number of features, and their names for a table that has names."""
+    schema, words = model.schema_, words_of(X, model.schema_)
+    matrix = words is not X and isinstance(words, dict)
+    table = X if matrix else as_table(words, schema.public, 0)
+    names = list(schema.texts[0].names) if matrix else inputs(schema, table, person=False)
+    model.n_features_in_ = len(names)  # an array has text columns too
+    vars(model).pop("feature_names_in_", None)
+    if not issparse(table) and has_names(table):
+        known = names if matrix else [column.name for column in (*schema.features, *schema.texts)]
+        model.feature_names_in_ = np.array(known, object)
+
+
+def is_public(schema: Any) -> bool:
     return isinstance(schema, str) and schema == "public"
 
 
@@ -187,6 +202,6 @@ def _asked(release: "Release[Any]") -> str:
 
 
 def _noise(release: "Release[Any]") -> tuple[str, str]:
-    if release.scale is None or release.receipt.verb not in ("count", "count_sparse"):
+    if release.scale is None or not release.receipt.verb.startswith("count"):
         return ("", "")
     return number(release.scale), str(release.error())

@@ -26,6 +26,6 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _checked(held: dict[str, Any]) -> dict[str, Any]:
     scorer, schema = held["scorer"], held["schema"]
     check_partition(Predicted(scorer), schema)
-    features = {column.name for column in schema.features}
+    features = {column.name for column in (*schema.features, *schema.texts)}
     insist(scorer.classes == len(schema.classes) and features.issuperset(scorer.columns))
     return held

@@ -17,7 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, column_or_1d
 
-from ..columns import Categorical, Numeric
+from ..columns import Categorical, Numeric, Text
 from ..encoding import as_column, columns_of, in_blocks, numbers, text_of
 from ..errors import BadInput
 from ..schema import Schema
@@ -30,28 +30,57 @@ def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
     if schema.label is None:
         raise BadInput("a classifier needs a label: name the column to predict in the schema")
     everything = [column.name for column in schema.column]
-    table = as_table(X, schema.public, len(everything) - (y is not None))
+    table = as_table(words_of(X, schema), schema.public, len(everything) - (y is not None))
     if y is not None:
-        return {**columns_of(table, inputs(schema, table)), schema.label: label_column(y, schema.public)}
+        return {**_columns(table, inputs(schema, table), schema), schema.label: label_column(y, schema.public)}
     if schema.label not in named(table) and np.shape(table)[1:] != (len(everything),):
         raise BadInput(f"the fit requires y to be passed, but the target y is None and X has no {schema.label!r}")
-    return columns_of(table, everything if _is_plain(table) else [*inputs(schema, table), schema.label])
+    return _columns(table, everything if _is_plain(table) else [*inputs(schema, table), schema.label], schema)
 
 
 def feature_columns(X: Any, schema: Schema, model: str) -> dict[str, Any]:
     """The columns to predict from: of a frame by name, of an array in the order of the schema."""
-    table = as_table(X, schema.public, len(schema.column) - 1)
+    table = as_table(words_of(X, schema, model), schema.public, len(schema.column) - 1)
     names = inputs(schema, table, person=False)
     if _is_plain(table) and table.shape[1] != len(names):
         raise BadInput(f"X has {table.shape[1]} features, but {model} is expecting {len(names)} features as input")
-    return columns_of(table, names)
+    return _columns(table, names, schema)
+
+
+def words_of(X: Any, schema: Schema, model: str = "the schema") -> Any:
+    """Rows of words as the text column that they are, if the schema has no other: a matrix, or a frame that has a
+    column for each word."""
+    if len(schema.texts) != 1 or schema.features:
+        return X
+    text = schema.texts[0]
+    if isinstance(X, Sequence) and not isinstance(X, (str, bytes)) or schema.public and not has_names(X):
+        X = X if issparse(X) else as_table(X, schema.public, text.size)
+    if issparse(X) or _is_plain(X) and (X.dtype.kind in "biuf" or X.ndim != 2 or X.shape[1] > 2 or schema.public):
+        if X.ndim == 2 and X.shape[1] != text.size:
+            raise BadInput(f"X has {X.shape[1]} features, but {model} is expecting {text.size} features as input")
+        return {text.name: X}
+    if has_names(X) and text.name not in named(X) and set(text.names) <= set(named(X)):
+        found = columns_of(X, [name for name in named(X) if name in (*text.names, schema.label)])
+        matrix = np.column_stack([in_blocks(found.pop(name), numbers, np.float64) for name in text.names])
+        return {**found, text.name: matrix}
+    return X
+
+
+def has_names(X: Any) -> bool:
+    """Whether it is a frame or a mapping."""
+    frame = hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns)
+    return isinstance(X, Mapping) or hasattr(X, "column_names") or frame
+
+
+def _columns(table: Any, names: list[str], schema: Schema) -> dict[str, Any]:
+    return columns_of(table, names, {text.name for text in schema.texts})
 
 
 def inputs(schema: Schema, table: Any, person: bool = True) -> list[str]:
     """The names of the columns that a table must have beside the label; an array has all of them, in order."""
     if _is_plain(table):
         return [column.name for column in schema.column if column.name != schema.label]
-    names = [column.name for column in schema.features]
+    names = [column.name for column in (*schema.features, *schema.texts)]
     return [*names, schema.person] if person and schema.person else names
 
 
@@ -129,6 +158,21 @@ def public_schema(X: Any, y: Any, model: Any) -> Schema:
     columns = [_public_column(name, values) for name, values in columns_of(table, names).items()]
     classes = Categorical(name=label, values=tuple(map(text_of, np.unique(y))))
     return Schema(name="public rows", label=label, public=True, column=[*columns, classes])
+
+
+def public_words(X: Any, y: Any, model: Any) -> Schema:
+    """The schema of rows of words that are no secret: a word for each column, as many a row as occur."""
+    if y is None:
+        raise BadInput(f"{type(model).__name__} requires y to be passed, but the target y is None")
+    table = X if issparse(X) else as_table(X, True, 0)
+    matrix, y = check_X_y(table, y, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=model)
+    check_classification_targets(y)
+    names = [] if issparse(X) else named(table)
+    words = tuple(names or [f"x{i}" for i in range(matrix.shape[1])])
+    lengths = np.diff(Text(name="words", words=words).encode(matrix).starts)
+    text = Text(name="words", words=words, words_per_row=int(np.clip(lengths.max(initial=0), 1, 2**12)))
+    classes = Categorical(name="label", values=tuple(map(text_of, np.unique(y))))
+    return Schema(name="public rows", label="label", public=True, column=[text, classes])
 
 
 def _public_column(name: str, values: Any) -> Categorical | Numeric:

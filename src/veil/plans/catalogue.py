@@ -76,6 +76,8 @@ CARDS = (
         "a small table to keep and to train anything on; few rows, few columns that matter, interactions",
     ),
     Card("projected", "Vinterbo 2012", "histograms over a domain of any size; the paper's experiments"),
+    Card("sparse-naive-bayes", "Vaidya, Shafiq, Basu, Hong 2013", "texts, rows of a sparse matrix"),
+    Card("sparse-logistic", "Chaudhuri, Monteleoni, Sarwate 2011", "texts after a selection; larger epsilons"),
 )
 NAMES = tuple(dict.fromkeys(card.method for card in CARDS))
 

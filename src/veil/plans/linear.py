@@ -26,7 +26,7 @@ ROWS = 40  # that a group should have on average, times epsilon and over the num
 FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
 PLENTY = 16  # rows times epsilon for each weight, at which the penalty is as given: less of it for more, down to half
-ENOUGH = 1.5  # a row's reach, times epsilon, is at most one over this
+ENOUGH = {Logistic: 1.5, Softmax: 3, Hinge: 4}  # a row's reach is at most epsilon over this, so that it costs little
 
 
 def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENALTY) -> Linear:
@@ -42,7 +42,9 @@ def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENA
     if len(prior) == 2 or len(prior) > MOST_CLASSES:
         return _one_by_one(source, Logistic(), axes, to_fit, prior, weight)
     start = np.log(prior)
-    fitted = source.minimise(Softmax(), axes, to_fit, offsets=start.tolist(), **_together(axes, JOINT * weight))
+    fitted = source.minimise(
+        Softmax(), axes, to_fit, offsets=start.tolist(), **_together(axes, JOINT * weight, Softmax)
+    )
     return Linear(_tables(axes, fitted.value), start)
 
 
@@ -92,19 +94,19 @@ def _one_by_one(
     weights, start = np.zeros((sum(one.size for one in axes), len(prior))), np.zeros(len(prior))
     for label, part in zip(labels, budget.each(len(labels)), strict=True):
         start[label] = np.log(prior[label] / (1 - prior[label]))
-        settings = {"offsets": [float(start[label])], **_together(axes, penalty)}
+        settings = {"offsets": [float(start[label])], **_together(axes, penalty, type(loss))}
         weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value
     return Linear(_tables(axes, weights), start)
 
 
-def _together(axes: Sequence[Grid], penalty: float) -> dict[str, Any]:
+def _together(axes: Sequence[Grid], penalty: float, loss: type[Loss]) -> dict[str, Any]:
     """Groups of columns whose noise is drawn together, their shares of the budget, and each column's penalty, in
     proportion to its noise; more of it where the argument for the noise needs more."""
     groups = best_groups([one.size for one in axes])
     shares = [round(variance(group) ** POWER, 3) for group in groups]
     gains = [[gain(size, group) for size in group] for group in groups]
     reach = sum(share * sum(group) for share, group in zip(shares, gains, strict=True)) / sum(shares)
-    penalties = [max(penalty, ENOUGH * reach) / one for group in gains for one in group]
+    penalties = [max(penalty, ENOUGH[loss] * reach) / one for group in gains for one in group]
     return {"groups": [len(group) for group in groups], "shares": shares, "penalty": penalties}
 
 

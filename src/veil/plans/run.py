@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..columns import Categorical, Numeric
 from ..kernel.budget import Budget
@@ -63,9 +64,18 @@ def made_up(schema: Schema, rows: int) -> dict[str, Any]:
             found[column.name] = np.array(column.values, object)[chance.integers(len(column.values), size=rows)]
         elif isinstance(column, Numeric):
             found[column.name] = chance.uniform(*column.bounds, size=rows)
+        elif column.size:
+            found[column.name] = _made_up_words(column, rows, chance)
         else:
             found[column.name] = np.full(rows, "")
     return found
+
+
+def _made_up_words(column: Any, rows: int, chance: np.random.Generator) -> Any:
+    """A matrix in which every row has a few words."""
+    few = min(column.words_per_row, column.size)
+    places = np.repeat(np.arange(rows), few), chance.integers(column.size, size=rows * few)
+    return csr_matrix((np.ones(rows * few, np.int8), places), shape=(rows, column.size))
 
 
 def is_private(schema: Schema, receipts: Sequence[Receipt]) -> bool:

@@ -28,7 +28,7 @@ class Noise:
 
 def noise_of(releases: "Sequence[Release[Any]]") -> list[Noise]:
     """The noise of every release that holds counts."""
-    return [_noise(release) for release in releases if release.receipt.verb in ("count", "count_sparse")]
+    return [_noise(release) for release in releases if release.receipt.verb.startswith("count")]
 
 
 def _noise(release: "Release[Any]") -> Noise:

@@ -1,0 +1,175 @@
+"""Audits of the verbs that count and select words, of the selectors, and of the broken ways beside ours."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..columns import Categorical, Text
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
+from ..kernel.losses import Logistic
+from ..kernel.minimise import UNIT
+from ..kernel.noise import Noise
+from ..kernel.scores import Difference, Entropy, Gini, Majority, Purity, Rows
+from ..kernel.source import Source
+from ..models import (
+    KDiscernibilitySelect,
+    PrivateClusterSelect,
+    PrivatePipeline,
+    PrivateSelectKBest,
+    PrivateSelectThreshold,
+    SparseNaiveBayesClassifier,
+)
+from ..plans.clusters import clusters
+from ..questions import bag
+from ..schema import Schema
+from . import broken_words as broken
+from .harness import Case, Runs, View
+from .pairs import pair
+from .tables import EMPTY, LONE, ONE, PLENTY, SCHEMA, TWO, Table, asking, between, opening
+
+LABEL = Categorical(name="label", values=("yes", "no"))
+WORDS = Schema(name="audit", label="label", column=[LABEL, Text(name="text", words=broken.VOCABULARY, words_per_row=2)])
+ALL, TWO_WORDS = bag(WORDS), bag(WORDS, words=(0, 1))
+ZERO_OR_ONE = {"counts": between(0, 1)}
+PULL = UNIT * 0.98 / 4  # a row's slope of 1 over the penalty, 4 over a part of 0.98
+NAMED: dict[str, Any] = {"quick": 700, "deep": 10_000}
+
+
+def texts(*listed: tuple[str, str]) -> Table:
+    """A table of these labels and texts."""
+    return {"label": [label for label, _ in listed], "text": [text for _, text in listed]}
+
+
+NOTHING, ANT, PAIR = texts(), texts(("yes", "ant")), texts(("yes", "ant bee"))
+MANY_WORDS = texts(("yes", "ant bee cat dog"))
+ONE_EACH = [("no", "bee"), ("yes", "cat"), ("no", "dog")]
+TIPPED = texts(*ONE_EACH), texts(*ONE_EACH, ("yes", "ant bee"))  # the difference of ant rises, that of bee falls
+
+
+def words() -> Iterator[Case]:
+    """Every verb about words, every selector, and the broken twins with their counterparts."""
+    yield from _counts()
+    yield from _choices()
+    yield from _selectors()
+    yield from _twins()
+
+
+def _counts() -> Iterator[Case]:
+    both = asking(lambda source: source.count_words(ALL, ONE).value[:2, 0], WORDS)
+    yield Case("count_words", 1, (NOTHING, PAIR), both, "a row moves two counts", 4_000, 100_000, ZERO_OR_ONE)
+    drawn = opening(lambda source: source.count_words(ALL, ONE).value[:4, 0], schema=WORDS)
+    yield Case("count_words, drawn", 1, (NOTHING, MANY_WORDS), drawn, "two of four words", 1_000, 20_000, ZERO_OR_ONE)
+    alone = asking(lambda source: source.count_words(bag(WORDS, words=(0,)), ONE).value[:, 0], WORDS)
+    yield Case("count_words, of a set", 1, (NOTHING, PAIR), alone, "one word: less noise", 3_000, views=ZERO_OR_ONE)
+    sparse = asking(lambda source: tuple(source.count_words_sparse(ALL, ONE, threshold=1).value.codes.tolist()), WORDS)
+    yield Case("count_words_sparse", 1, (NOTHING, PAIR), sparse, "which counts pass", 1_000, 40_000)
+
+
+def _choices() -> Iterator[Case]:
+    for score in (Rows(), Difference(), Purity(), Gini(), Entropy(), Majority()):
+        best = asking(lambda source, by=score: tuple(source.choose_best(ALL, by, ONE, count=2).value.tolist()), WORDS)
+        yield Case(f"choose_best, {type(score).__name__}", 1, TIPPED, best, "two of six words", 700, 30_000)
+    one = asking(lambda source: int(source.choose_best(TWO_WORDS, Difference(), ONE, count=1).value[0]), WORDS)
+    yield Case("choose_best, one", 1, TIPPED, one, "one of two, moved apart", 4_000, 200_000)
+    above = asking(lambda source: _seen(source.choose_above(ALL, Difference(), 1, TWO, most=1).value), WORDS)
+    yield Case("choose_above", 2, TIPPED, above, "the winner and its noisy score", 1_500, 40_000)
+    sifted = asking(lambda source: tuple(source.sift(ALL, Difference(), 1, TWO, most=2).value.tolist()), WORDS)
+    pulls = {"quarters of the row's pull": lambda seen: np.clip(4 * seen.min(axis=1) // PULL, 0, 4)}
+    weights = asking(_weights, WORDS)
+    yield Case("minimise_words", 2, (NOTHING, PAIR), weights, "a row pulls two weights", 600, 10_000, pulls)
+    yield Case("sift", 2, TIPPED, sifted, "two hits among six words", 1_000, 40_000)
+
+
+def _weights(source: Source) -> npt.NDArray[Any]:
+    """The weights of the row's words, of a regression that is sure of the other class: the row pulls with slope 1."""
+    return np.asarray(source.minimise_words(Logistic(), TWO_WORDS, TWO, label=0, offset=-30.0).value[:, 0])
+
+
+def _seen(found: npt.NDArray[Any]) -> tuple[int, ...]:
+    """Places, and scores up to where tables cannot differ."""
+    return tuple(found[:, 0].tolist()) + tuple(np.clip(found[:, 1], -1, 3).tolist())
+
+
+def _selectors() -> Iterator[Case]:
+    about = "from the rows to what is kept"
+    for how, settings in (("peel", {"k": 1}), ("perturb", {"k": 3}), ("perturb", {"k": 3, "score": "count"})):
+        name = f"PrivateSelectKBest, {how} by {settings.get('score', 'gini')}"
+        yield Case(name, 2, TIPPED, fitting(PrivateSelectKBest, how=how, **settings), about, **NAMED)
+    for how in ("peel", "sieve", "perturb"):
+        given = {"score": "difference", "threshold": 1, "at_most": 2, "how": how}
+        yield Case(
+            f"PrivateSelectThreshold, {how}", 2, TIPPED, fitting(PrivateSelectThreshold, **given), about, **NAMED
+        )
+    yield Case("PrivateClusterSelect", 2, TIPPED, fitting(PrivateClusterSelect, k=2, groups=3), about, **NAMED)
+    columns = fitting(KDiscernibilitySelect, SCHEMA, k=1)
+    yield Case("KDiscernibilitySelect", 2, (EMPTY, LONE), columns, about, **NAMED)
+    views: dict[str, View] = {"counts of the row's words": between(0, 1)}
+    yield Case("SparseNaiveBayesClassifier", 2, (NOTHING, PAIR), _learned, about, **NAMED, views=views)
+    yield Case("PrivatePipeline", 2, (NOTHING, PAIR), _pipeline, about, **NAMED)
+
+
+def fitting(kind: Callable[..., Any], schema: Schema = WORDS, **settings: Any) -> Runs:
+    """A selector fitted anew each time: what it selected, in its order."""
+
+    def runs(table: Table, noise: Noise, trials: int) -> Any:
+        return [tuple(_fit(kind(**settings), table, noise, schema).selected_) for _ in range(trials)]
+
+    return runs
+
+
+def _fit(model: Any, table: Table, noise: Noise, schema: Schema = WORDS) -> Any:
+    ledger = Ledger(PLENTY, schema.name)
+    return model.set_params(epsilon=TWO.epsilon, schema=schema, ledger=ledger, random_state=noise).fit(table)
+
+
+def _learned(table: Table, noise: Noise, trials: int) -> Any:
+    """The released counts of the row's words, of naive Bayes."""
+    fitted = (_fit(SparseNaiveBayesClassifier(), table, noise) for _ in range(trials))
+    return np.array([model.releases_[-1].value[:2, 0] for model in fitted])
+
+
+def _pipeline(table: Table, noise: Noise, trials: int) -> Any:
+    """What was selected, and the released count of the first of it."""
+    steps = [PrivateSelectKBest(k=1, score="count"), SparseNaiveBayesClassifier()]
+    fitted = (_fit(PrivatePipeline(steps), table, noise) for _ in range(trials))
+    return [(model.steps_[0].selected_[0], int(np.clip(model.releases_[-1].value[0, 0], 0, 1))) for model in fitted]
+
+
+def _twins() -> Iterator[Case]:
+    first = {"whether ant and bee are selected": lambda seen: np.asarray(seen)[:, :2]}
+    ours = asking(lambda source: _mask(source.sift(ALL, Rows(), 1, ONE, most=2).value), WORDS)
+    yield from pair("threshold testing of words", 1, (NOTHING, ANT), broken.threshold_testing, ours, views=first)
+
+    lead = {"selected words of the row minus others": lambda seen: seen[:, 0] - seen[:, 1]}
+    few: dict[str, Any] = {"quick": 1_200, "deep": 10_000, "views": lead}
+    yield from pair("noise-cut of words", 1, (NOTHING, PAIR), broken.noise_cut, asking(_capped, WORDS), **few)
+
+    counts = asking(lambda source: source.count_words(ALL, ONE, by_class=False).value[:, 0], WORDS)
+    many: dict[str, Any] = {"quick": 4_000, "deep": 100_000, "views": {"counts": lambda seen: seen[:, :2].clip(0, 1)}}
+    yield from pair("one word a row", 1, (NOTHING, PAIR), broken.one_word_a_row, counts, **many)
+
+    crowd = [("yes", "ant")] * 10
+    tables = texts(*crowd), texts(*crowd, ("yes", "ant"))
+    upper = {"sum or score of the upper cluster": lambda seen: seen[:, -1]}
+    yield from pair(
+        "clusters of words by exact counts", 1, tables, broken.clustered_exactly, asking(_clusters, WORDS), views=upper
+    )
+
+
+def _mask(places: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.isin(np.arange(len(broken.VOCABULARY)), places).astype(np.int64)
+
+
+def _capped(source: Source) -> npt.NDArray[Any]:
+    """How many of the row's words and of two others a sieve with two hits selects."""
+    found = source.sift(bag(WORDS, words=(0, 1, 2, 3)), Rows(), 0, ONE, most=2).value
+    return np.array([(found < 2).sum(), (found >= 2).sum()])
+
+
+def _clusters(source: Source) -> npt.NDArray[Any]:
+    """Which words are in the best clusters, and how far their centres are from nothing."""
+    found = clusters(source, Budget(1), ALL, Rows(), 2, groups=2)
+    return np.array([*sorted(found.places), *np.clip(found.scores or (), 0, 20)]).astype(np.int64)

@@ -1,0 +1,113 @@
+"""veil select: the best columns of a table, or words of a text, chosen privately."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..display import amount, number
+from ..errors import BadInput
+from ..files import new_file, read_rows
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
+from ..plans.run import total
+from ..schema import Schema
+from . import charge
+from .output import Json, check_paths, console, print_json, show_table, steps
+
+SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
+WAYS = "auto, peel, perturb, cluster; with a threshold also sieve; or discernibility, which has no score"
+
+
+def select(
+    data: charge.Data,
+    schema: charge.Public,
+    epsilon: Annotated[str, typer.Option(help="What the selection may cost, such as 1 or 1/2.")],
+    score: Annotated[str, typer.Option(help=f"What makes a feature good: {SCORES}.")] = "gini",
+    k: Annotated[int | None, typer.Option("--k", min=1, help="How many to select; 10 without a threshold.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Select those whose score is at least this.")] = None,
+    at_most: Annotated[int, typer.Option(min=1, help="With a threshold, how many at most.")] = 10,
+    how: Annotated[str, typer.Option(help=f"How to choose: {WAYS}.")] = "auto",
+    words_per_row: Annotated[
+        int | None, typer.Option(min=1, help="Words of a row that count, if not as declared.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the schema with what was selected alone.")] = None,
+    ledger: charge.Account = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the selection is NOT private.")] = None,
+    dry_run: charge.DryRun = False,
+    force: charge.Force = False,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Select columns, or words of a text column, and list them, with their noisy scores where these were paid for."""
+    public, cost = Schema.read(schema), Budget(epsilon)
+    model = _selector(score, k, threshold, at_most, how, words_per_row)
+    model.set_params(epsilon=cost.epsilon, schema=public, random_state=seed)
+    charge.check_names(data, public)
+    account = Ledger.open(ledger) if ledger else None
+    if dry_run:
+        charge.show_plan(model.rehearse(), public, cost.epsilon, account, as_json)
+        return
+    check_paths(data, schema, out, ledger=ledger)
+    if account:
+        charge.check_budget(account, cost)
+    model.ledger = account or Ledger(cost, public.name)
+    _fit(model, data, out, force)
+    if as_json:
+        print_json({**_listed(model), **charge.facts(model, model.ledger)})
+        return
+    _say(model, out, account)
+
+
+def _selector(
+    score: str, k: int | None, threshold: float | None, at_most: int, how: str, words_per_row: int | None
+) -> Any:
+    """The selector that the options ask for."""
+    from ..models import KDiscernibilitySelect, PrivateSelectKBest, PrivateSelectThreshold
+
+    if k is not None and threshold is not None:
+        raise BadInput("give --k, or --threshold with --at-most")
+    if how == "discernibility":
+        return KDiscernibilitySelect(k=k or 3)
+    given: dict[str, Any] = {"score": score, "how": how, "words_per_row": words_per_row}
+    if threshold is not None:
+        return PrivateSelectThreshold(threshold=threshold, at_most=at_most, **given)
+    return PrivateSelectKBest(k=k or 10, **given)
+
+
+def _fit(model: Any, data: Path, out: Path | None, force: bool) -> None:
+    """Fit on the rows of a file; the schema of what was selected is whole or absent."""
+    with steps("reading rows", "asking") as step:
+        if out is None:
+            rows = read_rows(data)
+            step()
+            model.fit(rows)
+        else:
+            with new_file(out, force=force) as draft:  # opened first: nothing is charged if it cannot be written
+                rows = read_rows(data)
+                step()
+                model.fit(rows)
+                draft.write_text(model.selected_schema_.to_toml(), encoding="utf-8")
+        step()
+
+
+def _listed(model: Any) -> dict[str, Any]:
+    scores = None if model.scores_ is None else model.scores_.tolist()
+    return {"selected": model.selected_.tolist(), "scores": scores}
+
+
+def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
+    if not model.private_:
+        console.print(
+            (charge.OPEN if model.schema_.public else charge.SEEDED).format(what="selection"), style="bold red"
+        )
+    scored = model.scores_ is not None
+    values = [(number(score),) for score in model.scores_] if scored else [()] * len(model.selected_)
+    rows = [(place, name, *value) for place, (name, value) in enumerate(zip(model.selected_, values, strict=True), 1)]
+    show_table("Selected, the best first", ["", "feature", *["noisy score"] * scored], rows)
+    if out:
+        console.print(f"Wrote {out}: the schema with these alone. Next: veil train DATA --schema {out}", markup=False)
+    cost = f"It cost epsilon {amount(total(model.receipts_))}"
+    left = (
+        f"the ledger has {amount(account.left)} of {amount(account.limit)} left" if account else "no ledger was charged"
+    )
+    console.print(f"{cost}; {left}.")

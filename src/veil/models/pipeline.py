@@ -1,0 +1,172 @@
+"""PrivatePipeline: selectors and a classifier after them, under one budget and one ledger."""
+
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..display import amount, text_table
+from ..errors import BadInput, BudgetRefused
+from ..kernel.budget import Budget
+from ..kernel.ledger import Ledger
+from ..plans.run import total
+from ..schema import Schema
+from .base import NO_SCHEMA, PrivateClassifier, is_public
+from .rows import public_schema, public_words
+from .selectors import PrivateSelector
+
+
+class PrivatePipeline(ClassifierMixin, BaseEstimator):
+    """Selectors, and a classifier last, that share a budget: `shares` of epsilon, one for each step.
+
+    Every step is fitted with its part of epsilon on what the steps before it selected. Their own `epsilon`, `schema`,
+    `ledger` and `random_state` are not used; those of the pipeline are. A selector that has nothing to leave out costs
+    nothing, and its part goes to the others; whatever happens, a fit costs epsilon exactly.
+
+    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost), `releases_` and `receipts_` of all.
+
+    >>> from veil import NaiveBayesClassifier, PrivateSelectKBest, datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> steps = [PrivateSelectKBest(k=2), NaiveBayesClassifier()]
+    >>> model = PrivatePipeline(steps, epsilon=1, shares=(2, 8), schema=schema).fit(rows)
+    >>> [str(cost) for cost in model.costs_]
+    ['1/5', '4/5']
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Any],
+        *,
+        epsilon: Any = 1.0,
+        shares: Sequence[Any] | None = None,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.steps = steps
+        self.epsilon = epsilon
+        self.shares = shares
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "PrivatePipeline":
+        """Fit one step after the other; refused before the first if the ledger cannot pay for all."""
+        steps, budget = self._checked(), Budget(self.epsilon)
+        schema = self._schema(X, y, steps)
+        parts = self._parts(steps, schema, budget)
+        ledger = _ledger(self.ledger, budget, schema)
+        fitted: list[Any] = []
+        for place, (step, part) in enumerate(zip(steps, parts, strict=True)):
+            given = {"schema": schema, "ledger": ledger, "random_state": _seed(self.random_state, place)}
+            fitted.append(clone(step).set_params(epsilon=part, **given).fit(X, y))
+            if isinstance(step, PrivateSelector):
+                X, schema = fitted[-1].narrowed(X), fitted[-1].selected_schema_
+        self._keep(fitted)
+        return self
+
+    def _checked(self) -> list[Any]:
+        """The steps without their names, if they are ours."""
+        steps = [step[1] if isinstance(step, tuple) else step for step in self.steps]
+        selectors = all(isinstance(step, PrivateSelector) for step in steps[:-1])
+        if not steps or not selectors or not isinstance(steps[-1], PrivateClassifier):
+            raise BadInput("a private pipeline has selectors and then a classifier, all of Veil: others look at rows")
+        return steps
+
+    def _schema(self, X: Any, y: Any, steps: list[Any]) -> Schema:
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if self.schema is None:
+            raise BadInput(NO_SCHEMA)
+        if is_public(self.schema):
+            words = issparse(X) or any(step.of_words for step in steps)
+            return (public_words if words else public_schema)(X, y, self)
+        return Schema.read(self.schema)
+
+    def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
+        """What each step may cost; one that costs nothing leaves its part to the others."""
+        shares = [1] * len(steps) if self.shares is None else list(self.shares)
+        if len(shares) != len(steps):
+            raise BadInput("give one share for each step")
+        budget.split(*shares)  # complains about shares that are none
+        free = [isinstance(step, PrivateSelector) and step.is_free(schema) for step in steps]
+        paid = iter(budget.split(*(share for share, nothing in zip(shares, free, strict=True) if not nothing)))
+        return [budget.epsilon if nothing else next(paid).epsilon for nothing in free]
+
+    def _keep(self, fitted: list[Any]) -> None:
+        self.steps_, last = fitted, fitted[-1]
+        self.releases_ = tuple(release for step in fitted for release in step.releases_)
+        self.receipts_ = tuple(receipt for step in fitted for receipt in step.receipts_)
+        self.costs_ = tuple(total(step.receipts_) for step in fitted)
+        self.classes_, self.n_features_in_ = last.classes_, fitted[0].n_features_in_
+        vars(self).pop("feature_names_in_", None)
+        if hasattr(fitted[0], "feature_names_in_"):
+            self.feature_names_in_ = fitted[0].feature_names_in_
+
+    @property
+    def private_(self) -> bool:
+        """Whether the promise holds for every step."""
+        check_is_fitted(self)
+        return all(step.private_ for step in self.steps_)
+
+    def _last(self, X: Any) -> tuple[Any, Any]:
+        """The classifier, and X as it takes it."""
+        check_is_fitted(self)
+        for step in self.steps_[:-1]:
+            X = step.narrowed(X)
+        return self.steps_[-1], X
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of each row."""
+        last, X = self._last(X)
+        return np.asarray(last.predict(X))
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class, in the order of `classes_`."""
+        last, X = self._last(X)
+        return np.asarray(last.predict_proba(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows predicted right; only of a model of public rows."""
+        last, X = self._last(X)
+        return float(last.score(X, y, sample_weight))
+
+    def report(self) -> str:
+        """What each step asked and what it cost, as a table."""
+        check_is_fitted(self)
+        rows = [
+            (type(step).__name__, amount(cost), "; ".join(f"{r.verb} {r.question}" for r in step.receipts_))
+            for step, cost in zip(self.steps_, self.costs_, strict=True)
+        ]
+        mark = "" if self.private_ else ", NOT private"
+        title = f"PrivatePipeline for epsilon {amount(sum(self.costs_, Fraction(0)))}{mark}"
+        return text_table(title, ["step", "epsilon", "asked"], rows)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
+    """The ledger, if it has enough left for all steps."""
+    if ledger is None:
+        return Ledger(budget, schema.name)
+    account = Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
+    if account.left < budget.epsilon:
+        raise BudgetRefused("the ledger has less left than the pipeline's epsilon: ask for less; nothing was charged")
+    return account
+
+
+def _seed(random_state: Any, place: int) -> Any:
+    """A seed of its own for every step."""
+    return random_state + place if isinstance(random_state, (int, np.integer)) else random_state

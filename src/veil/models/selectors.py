@@ -1,0 +1,297 @@
+"""Private feature selection with scikit-learn's interface: of the columns of a table, or of the words of a text."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..bags import Bags
+from ..encoding import is_matrix
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.release import Release
+from ..kernel.source import Source
+from ..plans.features import Selected, feature_names, features, number
+from ..plans.k_discernibility import k_discernibility
+from ..plans.run import is_private, rehearse, run
+from ..plans.selection import is_free, select_above, select_best
+from ..schema import Schema
+from .base import NO_SCHEMA, is_public, keep_names
+from .rows import as_table, has_names, public_schema, public_words, training_columns, words_of
+
+
+class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
+    """Features of private rows, selected under a budget.
+
+    `epsilon`, `schema`, `ledger` and `random_state` are as for classifiers. The schema has either one text column,
+    whose words are selected, or other columns, which are. `fit` is charged; `transform` only leaves out what was not
+    selected: its rows are as private as before.
+
+    After `fit`: `selected_` (names, the best first), `scores_` (their noisy scores, None if none were paid for),
+    `selected_schema_` (the schema with nothing else in it: what follows needs less noise), `releases_`, `receipts_`.
+    """
+
+    method: str
+    of_words, takes_words = False, True
+
+    @abstractmethod
+    def _plan(self, source: Source, budget: Budget) -> Selected:
+        """Ask the source within the budget which features are best."""
+
+    def fit(self, X: Any, y: Any = None) -> "PrivateSelector":
+        """Select on rows X and their labels y; without y, X holds the label column that the schema names."""
+        schema, budget = self._schema(X, y), Budget(self.epsilon)
+        columns = training_columns(X, y, schema)
+        self._keep(schema, *run(self._plan, columns, schema, budget, ledger=self.ledger, noise=self.random_state))
+        keep_names(self, X)
+        return self
+
+    def rehearse(self) -> "tuple[Release[Any], ...]":
+        """The answers that a fit would ask for, with their noise; nothing is opened or charged."""
+        return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
+
+    def _schema(self, X: Any, y: Any) -> Schema:
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if self.schema is None:
+            raise BadInput(NO_SCHEMA)
+        if is_public(self.schema):
+            return (public_words if self.of_words or issparse(X) and self.takes_words else public_schema)(X, y, self)
+        return Schema.read(self.schema)
+
+    def _keep(self, schema: Schema, found: Selected, releases: Any, receipts: Any) -> None:
+        names = feature_names(schema)
+        self.schema_, self.releases_, self.receipts_ = schema, releases, receipts
+        self.selected_ = np.array([names[place] for place in found.places], object)
+        self.scores_ = None if found.scores is None else np.array(found.scores)
+        self.support_ = np.isin(np.arange(len(names)), found.places)
+
+    def is_free(self, schema: Schema) -> bool:
+        """Whether a fit would cost nothing, since all features are wanted."""
+        return False
+
+    @property
+    def private_(self) -> bool:
+        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
+        check_is_fitted(self)
+        return is_private(self.schema_, self.receipts_) or not (self.receipts_ or self.schema_.public)
+
+    @property
+    def selected_schema_(self) -> Schema:
+        """The schema with the selected features alone."""
+        check_is_fitted(self)
+        if not self.support_.any():
+            raise BadInput("no feature was selected: lower the threshold")
+        places = np.flatnonzero(self.support_)
+        if self.schema_.texts:
+            cut = {self.schema_.texts[0].name: self.schema_.texts[0].only(places.tolist())}
+            columns = [cut.get(column.name, column) for column in self.schema_.column]
+        else:
+            out = {name for name, kept in zip(feature_names(self.schema_), self.support_, strict=True) if not kept}
+            columns = [column for column in self.schema_.column if column.name not in out]
+        return self.schema_.model_copy(update={"column": tuple(columns)})
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X; of texts, a sparse matrix of the selected words."""
+        check_is_fitted(self)
+        texts = self.schema_.texts
+        listed = bool(texts) and not (self.schema_.public or has_names(X) or is_matrix(X))  # texts, one a row
+        if not listed and (not texts or self._words(X) is not X):
+            return super().transform(X)
+        bags: Any = self.schema_.encode(_one_column(X, texts[0].name), label=False)[texts[0].name]
+        return _matrix(bags, texts[0].size)[:, self.support_]
+
+    def _words(self, X: Any) -> Any:
+        return words_of(X, self.schema_, type(self).__name__)
+
+    def narrowed(self, X: Any) -> Any:
+        """X such that it fits `selected_schema_`: a frame as it is, since columns are found by name."""
+        check_is_fitted(self)
+        texts = self.schema_.texts
+        if has_names(X):
+            whole = bool(texts) and isinstance(X, dict) and is_matrix(X.get(texts[0].name))
+            return {**X, texts[0].name: X[texts[0].name][:, self.support_]} if whole else X
+        if texts:
+            words = self._words(X)
+            return X if words is X else words[texts[0].name][:, self.support_]
+        array = as_table(X, self.schema_.public, 0)
+        out = {name for name, kept in zip(feature_names(self.schema_), self.support_, strict=True) if not kept}
+        label = array.shape[1] == len(self.schema_.column)
+        names = [column.name for column in self.schema_.column if label or column.name != self.schema_.label]
+        return array[:, [name not in out for name in names]]
+
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """The names of the selected features, in the order of the schema."""
+        check_is_fitted(self)
+        if self.schema_.texts and input_features is None:
+            return np.array(feature_names(self.schema_), object)[self.support_]
+        return np.asarray(super().get_feature_names_out(input_features))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse, tags.target_tags.required = self.takes_words, True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+def _one_column(X: Any, name: str) -> Any:
+    """Texts as a column of this name: a frame has it, all else is it."""
+    if has_names(X):
+        return X
+    return {name: X[:, 0] if is_matrix(X) else X}
+
+
+def _matrix(bags: Bags, size: int) -> Any:
+    ones = np.ones(len(bags.words), np.int8)
+    return csr_matrix((ones, bags.words.astype(np.int32), bags.starts), shape=(len(bags), size))
+
+
+class PrivateSelectKBest(PrivateSelector):
+    """The `k` best columns or words by a score, which is one of count and difference (of words), purity, entropy, gini
+    and majority. All of them, for nothing, if there are no more than k.
+
+    `how` is "peel", "perturb", "cluster" (of words), or "auto" for the one with less noise.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> PrivateSelectKBest(k=2, epsilon=1000, schema=schema).fit(rows).get_feature_names_out().tolist()
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    method = "best"
+
+    def __init__(
+        self,
+        *,
+        score: str = "gini",
+        k: int = 10,
+        how: str = "auto",
+        words_per_row: int | None = None,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.score = score
+        self.k = k
+        self.how = how
+        self.words_per_row = words_per_row
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def is_free(self, schema: Schema) -> bool:
+        return is_free(schema, self.k)
+
+    def _plan(self, source: Source, budget: Budget) -> Selected:
+        settings: dict[str, Any] = {"method": self.how, "words_per_row": self.words_per_row}
+        return select_best(source, budget, score=self.score, k=self.k, **settings)
+
+
+class PrivateSelectThreshold(PrivateSelector):
+    """The columns or words whose score is at or above a threshold, at most so many; for scores see PrivateSelectKBest.
+
+    `how` is "peel" (peel and check), "sieve" (capped sparse vector), "perturb", "cluster" (of words), or "auto".
+    """
+
+    method = "threshold"
+
+    def __init__(
+        self,
+        *,
+        score: str = "gini",
+        threshold: float = 0.0,
+        at_most: int = 10,
+        how: str = "auto",
+        words_per_row: int | None = None,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.score = score
+        self.threshold = threshold
+        self.at_most = at_most
+        self.how = how
+        self.words_per_row = words_per_row
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _plan(self, source: Source, budget: Budget) -> Selected:
+        settings: dict[str, Any] = {"method": self.how, "words_per_row": self.words_per_row, "score": self.score}
+        return select_above(source, budget, threshold=self.threshold, at_most=self.at_most, **settings)
+
+
+class PrivateClusterSelect(PrivateSelector):
+    """The `k` words of the clusters with the best centres: words with like noisy counts by class make a cluster."""
+
+    method, of_words = "cluster", True
+
+    def __init__(
+        self,
+        *,
+        score: str = "count",
+        k: int = 10,
+        groups: int = 10,
+        words_per_row: int | None = None,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.score = score
+        self.k = k
+        self.groups = groups
+        self.words_per_row = words_per_row
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def is_free(self, schema: Schema) -> bool:
+        return is_free(schema, self.k)
+
+    def _plan(self, source: Source, budget: Budget) -> Selected:
+        settings: dict[str, Any] = {"groups": self.groups, "words_per_row": self.words_per_row}
+        return select_best(source, budget, score=self.score, k=self.k, method="cluster", **settings)
+
+
+class KDiscernibilitySelect(PrivateSelector):
+    """`k` columns that together tell most pairs of rows of different classes apart, one chosen after the other.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> len(KDiscernibilitySelect(k=2, epsilon=1, schema=schema).fit(rows).selected_)
+    2
+    """
+
+    method, takes_words = "discernibility", False
+
+    def __init__(
+        self, *, k: int = 3, epsilon: Any = 1.0, schema: Any = None, ledger: Any = None, random_state: Any = None
+    ) -> None:
+        self.k = k
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def is_free(self, schema: Schema) -> bool:
+        return bool(self.k >= number(features(schema)))
+
+    def _plan(self, source: Source, budget: Budget) -> Selected:
+        return k_discernibility(source, budget, self.k)

@@ -1,0 +1,47 @@
+"""Logistic regression (Chaudhuri, Monteleoni, Sarwate 2011) for rows of few words, in the form of `minimise_words`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import BadInput
+from ..kernel.budget import Budget
+from ..kernel.losses import Logistic
+from ..kernel.source import Source
+from ..questions import WHOLE, Linear, bag
+from .features import TOTALS
+from .finish import class_prior
+
+UNIT = 1 << 30  # of released weights
+
+
+def sparse_logistic(
+    source: Source,
+    budget: Budget,
+    *,
+    words: Sequence[int] | None = None,
+    words_per_row: int | None = None,
+    penalty: float = 4.0,
+) -> Linear:
+    """Weights for words, by objective perturbation; of more than two classes, each against the others.
+
+    Budget: 5 % for the class totals, whose odds are the constant; the rest for the weights, equally between the classes
+    (of two, all of it for one). The noise goes by min(r, words), r the words that a row counts for.
+
+    Returns a scorer: the constant and the weights of the row's words. `words` are codes of the vocabulary.
+    """
+    schema, classes = source.schema, len(source.schema.classes)
+    if schema.label is None or len(schema.texts) != 1 or classes < 2:
+        raise BadInput("the schema must have one text column with words and a label, of more than one class")
+    asked = bag(schema, words=words, most=words_per_row)
+    to_total, to_learn = budget.split(TOTALS, 100 - TOTALS)
+
+    totals = source.count(WHOLE, to_total)
+    prior = class_prior(totals.value[0].astype(np.float64), (totals.scale or 0.0) * 2**0.5)
+    start, weights = np.zeros(classes), np.zeros((schema.texts[0].size, classes))
+    learned = [1] if classes == 2 else range(classes)
+    for label, part in zip(learned, to_learn.each(len(learned)), strict=True):
+        start[label] = np.clip(np.log(prior[label] / (1 - prior[label])), -30, 30)
+        found = source.minimise_words(Logistic(), asked, part, label=label, offset=float(start[label]), penalty=penalty)
+        weights[asked.codes, label] = found.value[:, 0] / UNIT
+    return Linear({asked.column: weights}, start)
