@@ -12,7 +12,7 @@ lies within a known distance of the ideal minimiser, by strong convexity, whatev
 proportion to that distance on the rounded weights hides it, for a sliver of epsilon.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -156,26 +156,31 @@ class Objective:
         return np.asarray(np.linalg.inv(hessian), np.float64)
 
     def length(self, scores: Numbers, weights: Numbers, shift: Numbers, way: Numbers, slack: float) -> float:
-        """How far to go against `way`: until the slope has fallen by half, but not turned by more than the slack.
-
-        Between a length that is too short and one that is too long: at a corner of the loss the slope turns at once,
-        and a straight line through both ends would stop far before the corner, again and again.
-        """
-        moved, length = self.blocks.scores(way), 1.0
+        """How far to go against `way`."""
+        moved = self.blocks.scores(way)
 
         def slope(at: float) -> float:
             slopes = self.loss.slopes(scores - at * moved, self.blocks.truth)
             return float((slopes * moved).sum() + ((self.penalties * (weights - at * way) + shift) * way).sum())
 
-        start = max(slope(0), 0.0)  # below zero by rounding only
-        low, high = (0.0, start), (np.inf, 0.0)  # where they are, and the slope there
-        for _ in range(60):
-            if -slack * start <= (end := slope(length)) <= start / 2:
-                break
-            low, high = ((length, end), high) if end > 0 else (low, (length, end))
-            part = min(max(low[1] / max(low[1] - high[1], 1e-300), NEAREST), 1 - NEAREST)
-            length = low[0] + part * (high[0] - low[0]) if high[0] < np.inf else 2 * length
-        return length
+        return line_end(slope, slack)
+
+
+def line_end(slope: Callable[[float], float], slack: float) -> float:
+    """How far to go down a line: until the slope has fallen by half, but not turned by more than the slack.
+
+    Between a length that is too short and one that is too long: at a corner of the loss the slope turns at once, and a
+    straight line through both ends would stop far before the corner, again and again.
+    """
+    start, length = max(slope(0), 0.0), 1.0  # below zero by rounding only
+    low, high = (0.0, start), (np.inf, 0.0)  # where they are, and the slope there
+    for _ in range(60):
+        if -slack * start <= (end := slope(length)) <= start / 2:
+            break
+        low, high = ((length, end), high) if end > 0 else (low, (length, end))
+        part = min(max(low[1] / max(low[1] - high[1], 1e-300), NEAREST), 1 - NEAREST)
+        length = low[0] + part * (high[0] - low[0]) if high[0] < np.inf else 2 * length
+    return length
 
 
 @dataclass(frozen=True)
