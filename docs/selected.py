@@ -58,8 +58,8 @@ otherwise. Selections keep {KEPT} words, peeling {FEW}; they take {SHARE:.0%} of
 "Veil's" knows how large the noise is.
 The tweets are another sample than the paper's, and all Reuters articles of the split are used.
 
-**What flatters whom.** The two constants of Veil's naive Bayes were set by looking at one to three folds of these texts,
-and the share of selection and the threshold were changed once after a look at two folds.
+**What flatters whom.** The two constants of Veil's naive Bayes were set by looking at one to three folds of these
+texts, and the share of selection and the threshold were changed once after a look at two folds.
 """
 GAINS = """
 ## What selection gains

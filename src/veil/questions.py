@@ -332,7 +332,7 @@ class Linear:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(self.weights)
+        return tuple(self.tables)  # of the weights as they were when first looked at
 
     @cached_property
     def start(self) -> Integers:

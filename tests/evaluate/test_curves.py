@@ -15,13 +15,16 @@ from veil import (
     BudgetRefused,
     Categorical,
     Ledger,
+    Linear,
     NaiveBayesClassifier,
     Numeric,
+    RandomForestClassifier,
     Schema,
     private_auc,
     private_roc_curve,
 )
 from veil.evaluate import fit_and_evaluate
+from veil.kernel.coins import PathScores
 
 CHANCE = np.random.default_rng(0)
 TRUTH = CHANCE.random(800) < 0.4
@@ -278,3 +281,42 @@ def test_persons_are_protected_with_all_their_rows():
     curve = private_roc_curve(np.linspace(0, 1, 200), rows, epsilon=HUGE, schema=schema)
     assert curve.counts.counts.sum() == pytest.approx(100)
     assert all("at most 2 rows" in receipt.protects for receipt in curve.receipts_)
+
+
+def test_whether_scores_are_one_column_goes_by_the_classes_not_by_a_row():
+    for first in (0.2, [0.2], (0.2, 0.3), np.array([1.0, 2.0]), "x", None):
+        found = private_auc([first, 0.5, 0.7], y=[False, True, True], epsilon=1, **BOTH, random_state=0)
+        assert 0 <= found.auc <= 1
+    many = [[0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
+    for rows in (0, 2, 3, 4):
+        found = private_auc(many[:rows], y=["a", "b", "c", "a"][:rows], epsilon=1, classes="abc", random_state=0)
+        same = private_auc(
+            np.reshape(many[:rows], (rows, 3)), y=["a", "b", "c", "a"][:rows], epsilon=1, classes="abc", random_state=0
+        )
+        assert found.auc == same.auc
+
+
+def test_no_row_s_probability_is_too_small_to_be_computed():
+    schema = Schema(
+        name="toy",
+        label="y",
+        column=[Categorical(name="a", values=("u", "v")), Categorical(name="y", values=("p", "q", "r"))],
+    )
+    rows = pd.DataFrame({"a": ["u", "v"] * 6, "y": ["p", "q", "r"] * 4})
+    model = NaiveBayesClassifier(epsilon=1, schema=schema, random_state=0).fit(rows)
+    model.scorer_ = Linear({"a": [[0, 0, 0], [0, 0, -1000]]}, [0.0, 0.0, 0.0])
+    with np.errstate(all="raise"):
+        for value in ("u", "v"):
+            private_roc_curve(model, rows.assign(a=value), epsilon=1, random_state=0)
+
+
+@pytest.mark.parametrize("preset", ["jagannathan", "fletcher-islam"])
+def test_a_forest_with_trees_too_large_to_be_listed_is_fitted_and_measured(preset):
+    columns = [Categorical(name=f"c{i}", values=tuple(map(str, range(9)))) for i in range(12)]
+    schema = Schema(name="wide", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
+    chance = np.random.default_rng(0)
+    rows = pd.DataFrame(chance.integers(0, 9, (4000, 12)).astype(str), columns=[c.name for c in columns])
+    rows["y"] = np.where(rows["c0"] > "4", "yes", "no")
+    model = RandomForestClassifier(epsilon=5000, schema=schema, preset=preset, depth=8, trees=2, random_state=0)
+    curve = fit_and_evaluate(model, rows, share=0.3, epsilon=5000, ledger=Ledger(5000, "wide"))
+    assert 0 <= curve.auc <= 1 and {*map(type, model.scorer_.parts)} == {PathScores}

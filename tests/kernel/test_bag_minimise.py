@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from veil import BadInput, Bag, Budget, Categorical, Ledger, Schema, SeededNoise, Text, bag, open_source
 from veil.encoding import quiet
+from veil.kernel import bag_minimise
 from veil.kernel.bag_minimise import WordRows, _Problem, _solve, bag_amounts, bag_minimiser
 from veil.kernel.losses import Hinge, Logistic, Softmax
 from veil.kernel.minimise import TOLERANCE, UNIT
@@ -108,3 +109,23 @@ def test_what_does_not_fit_is_refused_before_it_is_charged(loss, asked, more):
     with pytest.raises(BadInput):
         source.minimise_words(loss, asked, Budget(1), **{"label": 1, **more})
     assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Hinge()])
+@pytest.mark.parametrize("budget", [1, 100, 10**6])
+def test_words_that_tell_the_classes_apart_take_no_more_steps_than_others(monkeypatch, loss, budget):
+    """The hinge has a corner there: a step that stops before it again and again would tell by never coming back."""
+    taken, newton = [], bag_minimise._newton
+
+    def counted(*given):
+        taken.append(given)
+        assert len(taken) < 100
+        return newton(*given)
+
+    monkeypatch.setattr(bag_minimise, "_newton", counted)
+    text = Text(name="text", words=("a", "b", "c", "d"), words_per_row=2)
+    schema = Schema(name="apart", label="y", column=[text, Categorical(name="y", values=("no", "yes"))])
+    rows = {"text": ["a b", "c d"] * 8000, "y": ["yes", "no"] * 8000}
+    source = open_source(rows, schema, Ledger(10**9, "apart"), 0)
+    source.minimise_words(loss, bag(schema), Budget(budget), label=1, penalty=8)
+    assert len(taken) >= bag_minimise.STEPS

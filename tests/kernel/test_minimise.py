@@ -517,6 +517,35 @@ def test_the_solver_always_stops_where_the_gradient_is_certainly_short(kind, row
     assert certainly_short(objective, weights, gradient, shift) and np.abs(weights).max() < LARGEST
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("budget", [1, 100, 10**6])
+def test_tables_that_a_line_divides_take_no_more_steps_than_others(monkeypatch, kind, budget):
+    """The hinge has a corner there: a step that stops before it again and again would tell by never coming back."""
+    taken, length = [], Objective.length
+
+    def counted(*given):
+        taken.append(given)
+        assert len(taken) < 300
+        return length(*given)
+
+    monkeypatch.setattr(Objective, "length", counted)
+    rows = pd.DataFrame({"a": ["u", "v"] * 10_000, "x": [1, 7] * 10_000, "y": ["no", "yes"] * 10_000})
+    loss = KINDS[kind]
+    label = {} if kind == "Softmax" else {"label": 1}
+    open_source(rows, SCHEMA, Ledger(10**9, SCHEMA.name), 0).minimise(loss, AXES, Budget(budget), penalty=8, **label)
+    assert len(taken) >= minimise.STEPS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_too_loud_for_its_solver_is_refused_before_the_charge(kind):
+    """Its roundings alone would be longer than the tolerance: no point could ever be proved right."""
+    ledger, label = Ledger(10**9, SCHEMA.name), {} if kind == "Softmax" else {"label": 1}
+    source = open_source(made_rows(10), SCHEMA, ledger, 0)
+    with pytest.raises(BadInput, match="too small"):
+        source.minimise(KINDS[kind], AXES, Budget(10**6), penalty=1, shares=[1, "2.4e-16"], **label)
+    assert ledger.spent == 0
+
+
 def test_a_gradient_that_may_be_longer_is_not_called_short():
     objective, weights, shift = objective_of("Logistic", 30, [2, 3], 2, np.random.default_rng(0), 1.0)
     gradient = np.zeros_like(weights)

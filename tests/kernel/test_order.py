@@ -141,3 +141,9 @@ def test_misordered_is_the_exact_value_with_a_huge_epsilon_and_has_the_scale_of_
     assert source_of(x, y).misordered("x", 1, Budget("1/2")).scale == 2
     values = [source_of(x, y, noise=seed).misordered("x", 1, Budget(1)).value for seed in range(300)]
     assert np.mean(values) == pytest.approx(1.5, abs=0.3) and np.std(values) == pytest.approx(2**0.5, abs=0.4)
+
+
+def test_pairs_of_billions_of_rows_do_not_overflow():
+    many = 6 * 10**9
+    rows, more = (misordered_rows(np.array([many, 0]), np.array([0, many + one])) for one in (0, 1))
+    assert rows == many * PARTS_OF_A_ROW and abs(more - rows) <= PARTS_OF_A_ROW

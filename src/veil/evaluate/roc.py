@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernel.budget import Budget
+from ..kernel.coins import PathScores
 from ..kernel.source import Source
 from ..plans.finish import nonnegative
 from ..plans.roc import ScoreCounts, code_scorer, roc_counts
@@ -285,5 +286,7 @@ def log_odds(scorer: Any, sign: int = 1) -> Any:
         return Sum(tuple(log_odds(part, sign) for part in scorer.parts))
     if isinstance(scorer, CellScores):
         return CellScores(scorer.partition, sign * (scorer.table[:, 1:] - scorer.table[:, :1]) / UNIT)
+    if isinstance(scorer, PathScores):
+        return PathScores(scorer.tree, scorer.nodes, sign * (scorer.table[:, 1:] - scorer.table[:, :1]) / UNIT)
     weights = {name: sign * (table[:, 1:] - table[:, :1]) / UNIT for name, table in scorer.tables.items()}
     return Linear(weights, sign * (scorer.start[1:] - scorer.start[:1]) / UNIT)

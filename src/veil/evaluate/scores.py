@@ -142,12 +142,19 @@ def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float, posit
         return _model_codes(model, X, public, cuts, positive)
     if hasattr(model, "predict") or callable(model):
         return _cells(_one_by_one(_scorer(model, public, positive), X, _width(public)), cuts, default)
-    scores = model if not isinstance(model, np.ndarray) or model.ndim == 1 else list(model.T)
-    parts = scores if isinstance(scores, list) and len(scores) and np.ndim(scores[0]) == 1 else [scores]
+    parts = _score_columns(model, _width(public))
     columns = [in_blocks(as_column(part, "scores"), numbers, np.float64) for part in parts]
-    if len({len(column) for column in columns}) > 1:
-        raise BadInput("give the scores as an array of rows by classes")
     return _cells(np.stack(columns, axis=1), cuts, default)
+
+
+def _score_columns(scores: Any, width: int) -> Sequence[Any]:
+    """Scores, class by class. Whether they are one column or several goes by the number of classes, never by a row."""
+    table = as_table(scores, False, width) if width > 1 else scores
+    if isinstance(table, np.ndarray) and table.ndim == 2:
+        return list(table.T)
+    if width > 1:
+        raise BadInput("give the scores as an array of rows by classes")
+    return [table]
 
 
 def _width(public: Schema) -> int:
@@ -182,8 +189,9 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
         lead = scores[:, [positive]] - scores[:, [1 - positive]]
         return np.searchsorted(odds, lead, side="right").astype(np.uint16)
     shares = np.empty(scores.shape)
-    for place in range(len(scores)):
-        shares[place] = probabilities(scores[place : place + 1])[0]
+    with quiet():  # an underflow would tell of a row to whoever has NumPy raise errors
+        for place in range(len(scores)):
+            shares[place] = probabilities(scores[place : place + 1])[0]
     return _cells(shares, cuts, 0.0)
 
 

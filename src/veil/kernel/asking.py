@@ -63,7 +63,7 @@ class Asking:
         """What a row may cost in each of so many parts: the budget protects a person with at most `rows_per_person`
         rows (group privacy)."""
         most = Fraction(10**100)  # as doubles can hold it
-        epsilon = min(Budget(budget).epsilon / (self.schema.rows_per_person * parts), most)
+        epsilon = min(budget.epsilon / (self.schema.rows_per_person * parts), most)
         if epsilon < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon
@@ -71,7 +71,7 @@ class Asking:
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
         protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
         noise = {"noise": self._noise.name, "private": self._noise.private and not self.schema.public}
-        receipt = self._account.charge(Budget(budget), verb=verb, question=question, protects=protects, **noise)
+        receipt = self._account.charge(budget, verb=verb, question=question, protects=protects, **noise)
         self._record.receipts.append(receipt)
         return receipt
 

@@ -9,6 +9,7 @@ on its arithmetic: a row's score adds up to k of the largest weights.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -16,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .losses import ROUNDING, Loss, Numbers
-from .minimise import LARGEST, STEPS, TOLERANCE, UNIT, Amounts, amounts, lattice_laplace
+from .minimise import LARGEST, STEPS, TOLERANCE, UNIT, Amounts, amounts, lattice_laplace, line_end
 from .noise import Integers, Noise
 
 CHUNK = 1 << 18  # words at a time
 CONJUGATE = 300  # steps towards one Newton step
+SLACK = 1e-3  # of its slope, by how much a step may have turned at its end
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,10 @@ class _Problem:
         return np.asarray(self.rows.sums(slopes) + self.penalties * weights + self.shift)
 
     def curves(self, weights: Numbers) -> Numbers:
-        scores = self.rows.scores(weights) + self.offset
-        return np.asarray(self.loss.curves(scores[None], self.rows.truth[None])[0])
+        """About the second derivatives; none where a slope is at its end, or steps would stay short there."""
+        given = (self.rows.scores(weights) + self.offset)[None], self.rows.truth[None]
+        size = np.abs(self.loss.slopes(*given)[0])
+        return np.where((size > 0) & (size < 1), self.loss.curves(*given)[0], 0)
 
     def is_short(self, weights: Numbers, gradient: Numbers) -> bool:
         """Whether the exact gradient is certainly shorter than the tolerance: `error_bound` of `minimise`, with k
@@ -93,19 +97,19 @@ class _Problem:
 
 
 def _solve(problem: _Problem) -> Numbers:
-    """A point whose gradient is certainly shorter than the tolerance: Newton's steps, none beyond the least point of
-    its line, and none shorter than half of the way to it, so they converge from anywhere."""
+    """A point whose gradient is certainly shorter than the tolerance: Newton's steps, none much beyond the least point
+    of its line, and none before the slope has fallen by half, so they converge from anywhere."""
     weights, step = np.zeros(problem.rows.size), 0
     gradient = problem.gradient(weights)
     while step < STEPS or not problem.is_short(weights, gradient):
         way = _newton(problem, problem.curves(weights), gradient)
-        start, length = float(gradient @ way), 1.0
-        ahead = problem.gradient(weights - way)
-        while float(ahead @ way) < -1e-3 * start and length > 2.0**-40:
-            length /= 2
-            ahead = problem.gradient(weights - length * way)
-        weights, gradient, step = weights - length * way, ahead, step + 1
+        weights = weights - line_end(partial(_slope, problem, weights, way), SLACK) * way
+        gradient, step = problem.gradient(weights), step + 1
     return weights
+
+
+def _slope(problem: _Problem, weights: Numbers, way: Numbers, at: float) -> float:
+    return float(problem.gradient(weights - at * way) @ way)
 
 
 def _newton(problem: _Problem, curves: Numbers, gradient: Numbers) -> Numbers:

@@ -54,11 +54,13 @@ def check_partition(
         if (partition.size, partition.columns) != kept:
             raise BadInput("a grid must have the size and the columns of its axes: make it anew")
     elif type(partition) is Tree and type(partition.branches) is tuple:
+        _forget(partition)
         for part in (partition.cut, *partition.branches):
             check_partition(part, schema, dense=dense, depth=depth + 1)
     elif type(partition) is Drawn:
         _check_drawn(partition, schema)
     elif type(partition) in (Binned, Predicted):
+        _forget(partition)
         _check_scorer(partition.scorer, schema, depth)
         if type(partition) is Binned:
             whole(partition.label, "the binned label", -partition.scorer.classes, partition.scorer.classes - 1)
@@ -70,6 +72,12 @@ def check_partition(
         )
     if depth == 0 and type(partition) is not Grid:  # a trial without rows: what fails must fail before the charge
         partition.cells({"": np.zeros(0, np.uint8), **{name: np.zeros(0, np.uint8) for name in partition.columns}})
+
+
+def _forget(question: Any) -> None:
+    """Drop what a question has kept of its own answers, such as its size: whoever made it may have changed that."""
+    for name in {*vars(question)} - {*question.__dataclass_fields__}:
+        vars(question).pop(name, None)
 
 
 def _column(name: str, schema: Schema) -> Categorical | Numeric:
@@ -118,6 +126,7 @@ def _check_axis(axis: Axis, schema: Schema) -> None:
     fixed = type(axis) is Axis and (type(axis.column), type(axis.groups), type(axis.names)) == (str, tuple, tuple)
     if not fixed or {*map(type, axis.groups)} != {int}:
         raise BadInput("a grid must be made of axes, as axis(column) makes them")
+    _forget(axis)
     if len(axis.groups) != _column(axis.column, schema).size:
         raise BadInput(f"the axis of column {axis.column!r} must give a group to each of its codes")
     if set(axis.groups) != set(range(axis.size)) or axis.size != len(axis.names):
@@ -142,10 +151,14 @@ def _check_drawn(tree: Drawn, schema: Schema) -> None:
 
 
 def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
+    if type(scorer) in (CellScores, PathScores, Sum, Linear):
+        _forget(scorer)
     if type(scorer) is CellScores:
         check_partition(scorer.partition, schema, depth=depth + 1)
         scorer.table  # noqa: B018 - raises if its shape does not fit the partition
     elif type(scorer) is PathScores:
+        if type(scorer.tree) is not Drawn:
+            raise BadInput("path scores need a drawn tree")
         check_partition(scorer.tree, schema, dense=False, depth=depth + 1)
         scorer.table  # noqa: B018 - raises if its shape does not fit
     elif type(scorer) is Sum:
@@ -187,10 +200,15 @@ def check_candidates(candidates: tuple[Any, ...], score: Any, schema: Schema) ->
     return score
 
 
-def check_divisions(partition: Any, candidates: Any, score: Any, allowed: Any, schema: Schema) -> npt.NDArray[np.bool_]:
-    """Which candidates are allowed in which cell; refuses what is not one axis each, or leaves a cell without any."""
+def check_divisions(
+    partition: Any, candidates: Any, score: Any, allowed: Any, schema: Schema
+) -> tuple[npt.NDArray[np.bool_], Any]:
+    """Which candidates are allowed in which cell, and the score made anew.
+
+    Refuses what is not one axis each, or leaves a cell without any.
+    """
     check_partition(partition, schema)
-    check_score(score, schema, CELLWISE)
+    score = check_score(score, schema, CELLWISE)
     check_candidates(candidates, score, schema)
     if not all(type(candidate) is Grid and len(candidate.axes) == 1 for candidate in candidates):
         raise BadInput("a cell can be divided by grids of one axis each")
@@ -201,7 +219,7 @@ def check_divisions(partition: Any, candidates: Any, score: Any, allowed: Any, s
     mask = np.ones(shape, np.bool_) if allowed is None else allowed
     if type(mask) is not np.ndarray or mask.dtype != np.bool_ or mask.shape != shape or not mask.any(axis=1).all():
         raise BadInput("allowed must be an array of truth values, cells by candidates, with a true one for each cell")
-    return np.array(mask)
+    return np.array(mask), score
 
 
 def together(candidates: Any, score: Any) -> bool:

@@ -12,7 +12,7 @@ lies within a known distance of the ideal minimiser, by strong convexity, whatev
 proportion to that distance on the rounded weights hides it, for a sliver of epsilon.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -31,11 +31,13 @@ from .shaped import equal_sums
 TOLERANCE = 2.0**-14  # of the norm of the gradient
 UNIT = 1 << 30  # released weights are whole numbers of 1 / UNIT
 LARGEST = 2.0**30  # weight
+LOUDEST = 2.0**33  # length of the noise: its roundings stay below the tolerance, or no gradient could be proved short
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
 LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get coarse
 STEPS = 8  # at least, so that their number says little
 SAMPLE = 1 << 11  # rows for the first guess of the curvature
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
+NEAREST = 1 / 16  # of a stretch of a line: the next guess comes no closer to its ends
 PACK = 1 << 11  # values of several columns taken as one
 
 
@@ -160,21 +162,31 @@ class Objective:
         return np.asarray(np.linalg.inv(hessian), np.float64)
 
     def length(self, scores: Numbers, weights: Numbers, shift: Numbers, way: Numbers, slack: float) -> float:
-        """How far to go against `way`: until the slope has fallen by half, but not turned by more than the slack."""
-        moved, length = self.blocks.scores(way), 1.0
+        """How far to go against `way`."""
+        moved = self.blocks.scores(way)
 
         def slope(at: float) -> float:
             slopes = self.loss.slopes(scores - at * moved, self.blocks.truth)
             return float((slopes * moved).sum() + ((self.penalties * (weights - at * way) + shift) * way).sum())
 
-        start = max(slope(0), 0.0)  # below zero by rounding only
-        while 0 < start / 2 < slope(length) and length < 2**20:
-            length *= 2
-        for _ in range(40):
-            if not (end := slope(length)) < -slack * start:
-                break
-            length *= start / (start - end)  # where a straight line from the slope at the start would vanish
-        return length
+        return line_end(slope, slack)
+
+
+def line_end(slope: Callable[[float], float], slack: float) -> float:
+    """How far to go down a line: until the slope has fallen by half, but not turned by more than the slack.
+
+    Between a length that is too short and one that is too long: at a corner of the loss the slope turns at once, and a
+    straight line through both ends would stop far before the corner, again and again.
+    """
+    start, length = max(slope(0), 0.0), 1.0  # below zero by rounding only
+    low, high = (0.0, start), (np.inf, 0.0)  # where they are, and the slope there
+    for _ in range(60):
+        if -slack * start <= (end := slope(length)) <= start / 2:
+            break
+        low, high = ((length, end), high) if end > 0 else (low, (length, end))
+        part = min(max(low[1] / max(low[1] - high[1], 1e-300), NEAREST), 1 - NEAREST)
+        length = low[0] + part * (high[0] - low[0]) if high[0] < np.inf else 2 * length
+    return length
 
 
 @dataclass(frozen=True)
@@ -209,7 +221,8 @@ def amounts(
     rates = [left * part / whole / loss.spread for part in parts]
     penalties, moved = np.repeat(used, sizes), sqrt(sum(map(movement, groups, steps)))
     last = whole * SLIVER / distance(penalties, copies, moved)
-    if last < SMALLEST_EPSILON:
+    loudest = (len(penalties) + 64) * sqrt(len(rates) * copies) / float(min(rates))  # of the noise, or exp(-64)
+    if last < SMALLEST_EPSILON or loudest > LOUDEST:
         raise BadInput("epsilon is too small for so many weights: use more of it, or coarser or fewer columns")
     return Amounts(groups, rates, steps, penalties, last)
 

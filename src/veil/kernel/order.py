@@ -43,5 +43,6 @@ def misordered_rows(positives: Integers, negatives: Integers) -> int:
     g) / (a + 1), which differs from u / a by g / (a + 1) - u / (a (a + 1)), and u <= a b: between -b / (a + 1) and b
     / (a + 1). Negatives likewise. A whole number of parts is the bound, so rounding down keeps it.
     """
-    twice = int((positives * (2 * np.cumsum(negatives[::-1])[::-1] - negatives)).sum())
+    above = 2 * np.cumsum(negatives[::-1])[::-1] - negatives
+    twice = int((positives.astype(object) * above).sum())  # pairs of billions of rows need Python's integers
     return PARTS_OF_A_ROW * twice // (2 * max(int(positives.sum()), int(negatives.sum()), 1))

@@ -44,7 +44,10 @@ class Selecting(Asking):
         Laplace noise of that scale over epsilon suffices. Few words need little noise, however many a row has.
         """
         check_bag(bag, self.schema)
-        epsilon, classes = self._per_row(budget, bag.reach), self.schema.classes if by_class else ("",)
+        epsilon, classes = (
+            self._per_row(budget := Budget(budget), bag.reach),
+            self.schema.classes if by_class else ("",),
+        )
         receipt = self._charge("count_words", bag.describe(), budget)
         with quiet():
             noisy = discrete_laplace(self._table.word_counts(bag, by_class), epsilon, self._noise)
@@ -64,7 +67,10 @@ class Selecting(Asking):
         The default threshold lets through `spurious` counts of words that no row has, on average.
         """
         check_bag(bag, self.schema)
-        epsilon, classes = self._per_row(budget, bag.reach), self.schema.classes if by_class else ("",)
+        epsilon, classes = (
+            self._per_row(budget := Budget(budget), bag.reach),
+            self.schema.classes if by_class else ("",),
+        )
         level = sparse_level(bag.size * len(classes), epsilon, threshold, spurious)
         receipt = self._charge("count_words_sparse", f"{bag.describe()} above {level}", budget)
         with quiet():
@@ -91,7 +97,9 @@ class Selecting(Asking):
         """
         check_bag(bag, self.schema)
         start = check_words_loss(loss, bag, label, offset, self.schema)
-        given = bag_amounts(type(loss)(), self._per_row(budget), check_penalties(penalty, 1)[0], bag.size, bag.reach)
+        given = bag_amounts(
+            type(loss)(), self._per_row(budget := Budget(budget)), check_penalties(penalty, 1)[0], bag.size, bag.reach
+        )
         receipt = self._charge("minimise_words", f"{type(loss).__name__} on {bag.describe()}", budget)
         with quiet():
             weights = bag_minimiser(self._table.word_rows(bag, label), type(loss)(), start, given, self._noise)
@@ -105,7 +113,7 @@ class Selecting(Asking):
         how far apart it moves two of them. So all words of a row count here.
         """
         candidates, score, count = self._candidates(candidates, score, count, (*SCORES, Discernibility))
-        epsilon, spread = self._per_row(budget, count), score.high - score.low
+        epsilon, spread = self._per_row(budget := Budget(budget), count), score.high - score.low
         about = f"{count} of {_described(candidates)} by {type(score).__name__}"
         receipt = self._charge("choose_best", about, budget)
         with quiet():
@@ -122,7 +130,7 @@ class Selecting(Asking):
         its score; the first noisy score below the threshold ends it, and is not returned.
         """
         candidates, score, most = self._candidates(candidates, score, most)
-        level, half, reach = _level(threshold, score), self._per_row(budget, 2 * most), _reach(score)
+        level, half, reach = _level(threshold, score), self._per_row(budget := Budget(budget), 2 * most), _reach(score)
         if half / reach < SMALLEST_EPSILON:
             raise BadInput("the budget is too small for so many candidates: use a larger one, or fewer")
         about = f"at most {most} of {_described(candidates)}, {type(score).__name__} from {threshold} on"
@@ -143,7 +151,10 @@ class Selecting(Asking):
         """The places, sorted, of the first `most` candidates that a sieve finds above a threshold, asked about each in
         a random order: see `above`, whose answers these are."""
         candidates, score, most = self._candidates(candidates, score, most)
-        level, rates = _level(threshold, score), sieve_rates(self._per_row(budget), score.low, score.high, most)
+        level, rates = (
+            _level(threshold, score),
+            sieve_rates(self._per_row(budget := Budget(budget)), score.low, score.high, most),
+        )
         if min(rates) < SMALLEST_EPSILON:
             raise BadInput("the budget is too small for this sieve: use a larger one or fewer hits")
         about = f"at most {most} of {_described(candidates)}, {type(score).__name__} from {threshold} on"

@@ -90,8 +90,8 @@ class Source(Selecting):
 
         Adding a row adds one to one count of every partition; the partitions' costs add up to the budget exactly.
         """
-        partitions = tuple(partitions)  # looked at once: those that are checked are those that are asked
-        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(partitions)))
+        partitions, budget = tuple(partitions), Budget(budget)  # looked at once: what is checked is what is asked
+        parts = budget.split(*(shares if shares is not None else [1] * len(partitions)))
         if len(parts) != len(partitions):
             raise BadInput("give one share for each partition")
         for partition in partitions:
@@ -114,7 +114,7 @@ class Source(Selecting):
         cells. The default threshold lets through `spurious` empty cells on average.
         """
         check_partition(grid, self.schema, dense=False)
-        epsilon, cells = self._per_row(budget), grid.size * len(self.schema.classes)
+        epsilon, cells = self._per_row(budget := Budget(budget)), grid.size * len(self.schema.classes)
         if type(grid) not in (Grid, Drawn):
             raise BadInput("a sparse count needs a Grid or a Drawn")
         level = sparse_level(cells, epsilon, threshold, spurious)
@@ -133,7 +133,7 @@ class Source(Selecting):
         Permute-and-flip with exponent epsilon / (high - low) per unit, which costs epsilon by the range lemma.
         `handicaps` are public whole numbers taken off the scores; one added row does not move them.
         """
-        candidates = tuple(candidates)  # looked at once, and kept alive: what is known of an axis goes by its identity
+        candidates, budget = tuple(candidates), Budget(budget)  # kept alive: what is known of an axis goes by identity
         score = check_candidates(candidates, score, self.schema)
         marks = check_handicaps(handicaps, len(candidates))
         epsilon = self._per_row(budget)
@@ -162,9 +162,9 @@ class Source(Selecting):
         cell alone, so all choices together cost epsilon once. `allowed`, cells x candidates, is public, and so are
         `handicaps`, one for each candidate.
         """
-        mask = check_divisions(partition, candidates, score, allowed, self.schema)
+        mask, score = check_divisions(partition, candidates := tuple(candidates), score, allowed, self.schema)
         marks = check_handicaps(handicaps, len(candidates))
-        epsilon, axes = self._per_row(budget), [candidate.axes[0] for candidate in candidates]
+        epsilon, axes = self._per_row(budget := Budget(budget)), [candidate.axes[0] for candidate in candidates]
         about = f"one of {len(candidates)} by {type(score).__name__} in each cell of {partition.describe()}"
         receipt = self._charge("choose_each", about, budget)
         with quiet():
@@ -179,7 +179,7 @@ class Source(Selecting):
 
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
-        score = check_score(score, self.schema)
+        score, budget = check_score(score, self.schema), Budget(budget)
         hits = whole(hits, "hits", 1, MOST_PARTS)
         level = -(-exact(threshold, "the threshold") * score.unit // 1)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
@@ -212,7 +212,7 @@ class Source(Selecting):
         share = exact(q, "q").limit_denominator(10**6)
         if not 0 < share < 1:
             raise BadInput("q must lie between 0 and 1")
-        partition, cuts = self._ordered(of, grid, label)
+        (partition, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         epsilon = self._per_row(budget)
         receipt = self._charge("quantile", f"{share} of {partition.describe()}", budget)
         with quiet():
@@ -229,7 +229,7 @@ class Source(Selecting):
 
         Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
         """
-        partition, cuts = self._ordered(of, grid, label)
+        (partition, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         depth = whole(depth, "depth", 1, MOST_HALVINGS)
         epsilon = self._per_row(budget)
         receipt = self._charge("quantiles", f"{2**depth} parts of {partition.describe()}", budget)
@@ -246,7 +246,7 @@ class Source(Selecting):
         One row moves this by one at most, unlike the AUC itself (see `misordered_rows`), so discrete Laplace noise of
         scale 1/epsilon suffices. What is ordered is as for `quantile`; values between two cut points are tied.
         """
-        partition, cuts = self._ordered(of, grid, label)
+        (partition, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         positive = whole(positive, "the positive class", 0, len(self.schema.classes) - 1)
         epsilon = self._per_row(budget)
         if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
@@ -296,8 +296,8 @@ class Source(Selecting):
         group's part of epsilon is the weight of its squares; `offsets` are added to a row's scores, and the
         `margin` is taken off that of its own class, which has to lead by as much.
         """
-        counts = [1] * len(axes) if groups is None else [*groups]
-        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
+        axes, counts = tuple(axes), [1] * len(axes) if groups is None else [*groups]
+        parts = (budget := Budget(budget)).split(*(shares if shares is not None else [1] * len(counts)))
         start, ratios = check_minimise(loss, axes, label, offsets, self.schema), check_penalties(penalty, len(axes))
         lead = check_margin(margin)
         shapes = check_groups(counts, [one.size for one in axes], len(parts))

@@ -1,0 +1,147 @@
+"""Questions that were changed after they were made, or change while they are looked at: what is charged and checked
+is what must be asked."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exact_laws import Scripted, source_of
+
+from veil import WHOLE, Binned, Budget, CellScores, Gini, Grid, Linear, Predicted, Tree, VeilError, axis, grid
+from veil.audit.tables import COLOURS, EMPTY, LONE, RED, SCHEMA, rows
+from veil.kernel.coins import Drawn, PathScores
+from veil.kernel.losses import Logistic
+from veil.questions import Axis
+
+TABLES = [EMPTY, LONE, rows(("yes", "red", 1), ("no", "blue", 3), ("yes", "green", 2))]
+ONE = Budget(1)
+
+
+def changed(question, name, value):
+    vars(question)[name] = value
+    return question
+
+
+def colours(table):
+    (one,) = COLOURS.axes
+    return Grid((changed(Axis(one.column, one.groups, one.names), "table", table),))
+
+
+DRAWN = Drawn(COLOURS.axes, (False,), 1, 3)
+CHANGED = {
+    "an axis to groups that it has not": lambda: colours(np.full(4, 50)),
+    "an axis to fewer codes": lambda: colours(np.zeros(1, np.int64)),
+    "a drawn tree's axis": lambda: Drawn(colours(np.full(4, -7)).axes, (False,), 1, 3),
+    "a tree to one leaf": lambda: changed(Tree(COLOURS, (WHOLE,) * 4), "size", 1),
+    "a tree to no column": lambda: changed(Tree(COLOURS, (WHOLE,) * 4), "columns", ()),
+    "cell scores to fewer cells": lambda: Predicted(
+        changed(CellScores(COLOURS, np.zeros((4, 2))), "table", np.zeros((1, 2), np.int64))
+    ),
+    "cell scores to many for each row": lambda: Predicted(
+        changed(CellScores(COLOURS, np.zeros((4, 2))), "table", np.zeros((4, 2, 7), np.int64))
+    ),
+    "path scores to fewer nodes": lambda: Predicted(
+        changed(PathScores(DRAWN, np.array([0, 1]), np.zeros((2, 2))), "table", np.zeros((1, 2), np.int64))
+    ),
+    "weights to fewer codes": lambda: Predicted(
+        changed(Linear({"colour": np.zeros((4, 2))}, [0, 0]), "tables", {"colour": np.zeros((1, 2), np.int64)})
+    ),
+    "edges to none": lambda: changed(Binned(Linear({}, [0.0]), [0.0]), "cuts", np.zeros((2, 2))),
+    "path scores of a grid": lambda: Predicted(PathScores(COLOURS, np.array([0]), np.zeros((1, 2)))),
+}
+ASKS = {
+    "count": lambda source, question: source.count(question, ONE, by_class=False),
+    "split": lambda source, question: source.split(question),
+}
+
+
+def outcome(table, ask) -> tuple:
+    source = source_of(table, Scripted())
+    try:
+        ask(source)
+        return ("answered",)
+    except Exception as problem:
+        return f"{type(problem).__name__}: {problem}", source._account.ledger.spent
+
+
+@pytest.mark.parametrize("verb", ASKS)
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_changed_question_fails_on_every_table_or_on_none(name: str, verb: str) -> None:
+    assert len({outcome(table, lambda source: ASKS[verb](source, CHANGED[name]())) for table in TABLES}) == 1
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_every_row_of_a_changed_question_is_counted_once(name: str) -> None:
+    table = TABLES[-1]
+    try:
+        counts = source_of(table, Scripted()).count(CHANGED[name](), ONE)
+        parts = source_of(table, Scripted()).split(CHANGED[name]())
+    except VeilError:
+        return
+    assert counts.value.sum() == 3 and sum(len(part._table) for part in parts) == 3
+
+
+class Turning(list):
+    """A list that shows other things once it has been gone through so often."""
+
+    def __init__(self, first, then, times):
+        super().__init__(first)
+        self.then, self.times = then, times
+
+    def __iter__(self):
+        self.times -= 1
+        return iter(self.then) if self.times < 0 else super().__iter__()
+
+
+@pytest.mark.parametrize("times", range(1, 8))
+def test_columns_to_minimise_over_are_looked_at_once(times: int) -> None:
+    first, then = [axis(SCHEMA.get("colour"), 0)], [grid(SCHEMA, "colour")]
+    ask = lambda source: source.minimise(Logistic(), Turning(first, then, times), ONE, label=0, penalty=8)  # noqa: E731
+    assert {outcome(table, ask) for table in TABLES} == {("answered",)}
+
+
+@pytest.mark.parametrize("times", range(1, 8))
+def test_candidates_for_cells_are_looked_at_once(times: int) -> None:
+    ask = lambda source: source.choose_each(RED, Turning([RED], [WHOLE], times), Gini(), ONE)  # noqa: E731
+    assert {outcome(table, ask) for table in TABLES} == {("answered",)}
+
+
+def test_a_score_s_range_is_its_own_in_every_cell() -> None:
+    honest, forged = Scripted(), Scripted()
+    source_of(TABLES[-1], honest).choose_each(RED, [RED, COLOURS], Gini(), ONE)
+    source_of(TABLES[-1], forged).choose_each(RED, [RED, COLOURS], changed(Gini(), "low", -1), ONE)
+    assert honest.asked == forged.asked
+
+
+class Shrinking(Budget):
+    """A budget that is large when it is used and small when it is charged."""
+
+    def __init__(self):
+        object.__setattr__(self, "amounts", [Fraction(1000)])
+
+    @property
+    def epsilon(self):
+        return self.amounts.pop() if self.amounts else Fraction(1, 1000)
+
+
+VERBS = {
+    "count": lambda source, budget: source.count(RED, budget),
+    "count_sparse": lambda source, budget: source.count_sparse(RED, budget, threshold=1),
+    "choose": lambda source, budget: source.choose([RED, COLOURS], Gini(), budget),
+    "choose_each": lambda source, budget: source.choose_each(RED, [RED, COLOURS], Gini(), budget),
+    "choose_best": lambda source, budget: source.choose_best([RED, COLOURS], Gini(), budget, count=1),
+    "choose_above": lambda source, budget: source.choose_above([RED, COLOURS], Gini(), 0, budget, most=1),
+    "sift": lambda source, budget: source.sift([RED, COLOURS], Gini(), 0, budget, most=1),
+    "above": lambda source, budget: source.above(Gini(), 0, budget),
+    "quantile": lambda source, budget: source.quantile("age", 0.5, budget),
+    "quantiles": lambda source, budget: source.quantiles("age", 2, budget),
+    "misordered": lambda source, budget: source.misordered("age", 0, budget),
+    "minimise": lambda source, budget: source.minimise(Logistic(), [RED], budget, label=0),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_charged_is_what_is_used(verb: str) -> None:
+    source = source_of(LONE, Scripted())
+    VERBS[verb](source, Shrinking())
+    assert source._account.ledger.spent == 1000
