@@ -93,18 +93,35 @@ LOSS_OF_MARGIN = {
 
 @pytest.mark.parametrize("kind", LOSS_OF_MARGIN)
 @pytest.mark.parametrize("offset", [0, 1.5])
-def test_without_noise_the_weights_minimise_the_loss_and_the_penalty(kind, offset):
+@pytest.mark.parametrize("lead", [0, 0.7])
+def test_without_noise_the_weights_minimise_the_loss_and_the_penalty(kind, offset, lead):
     rows = made_rows()
     features, labels = one_hot(rows)
     sign = np.where(labels == 1, 1, -1)
 
     def objective(w):
-        return LOSS_OF_MARGIN[kind](sign * (features @ w + offset)).sum() + 2 * (w**2).sum()
+        return LOSS_OF_MARGIN[kind](sign * (features @ w + offset) - lead).sum() + 2 * (w**2).sum()
 
-    found = ask(KINDS[kind], rows, offsets=[offset])[0][:, 0] / UNIT
+    found = ask(KINDS[kind], rows, offsets=[offset], margin=lead)[0][:, 0] / UNIT
     best = minimize(objective, np.zeros(features.shape[1]), options={"gtol": 1e-7})
     assert objective(found) <= best.fun + 1e-9
     assert found == pytest.approx(best.x, abs=1e-4)
+
+
+def test_without_noise_a_softmax_asks_the_true_class_to_lead_by_the_margin():
+    rows = made_rows()
+    features, labels = one_hot(rows)
+    truth = np.eye(3)[labels]
+
+    def objective(w):
+        scores = features @ w.reshape(-1, 3) - 1.3 * truth
+        return np.logaddexp.reduce(scores, axis=1).sum() - (scores * truth).sum() + 2 * (w**2).sum()
+
+    found = ask(Softmax(), rows, margin=1.3)[0] / UNIT
+    best = minimize(objective, np.zeros(found.size), options={"gtol": 1e-6})
+    assert objective(found.ravel()) <= best.fun + 1e-8
+    assert found.ravel() == pytest.approx(best.x, abs=1e-4)
+    assert np.abs(found).sum() > 1.2 * np.abs(ask(Softmax(), rows)[0] / UNIT).sum()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -146,6 +163,9 @@ REFUSED = {
     "offset without bound": {"offsets": [float("inf")]},
     "offset not a number": {"offsets": [float("nan")]},
     "large offset": {"offsets": [101]},
+    "margin below zero": {"margin": -0.1},
+    "large margin": {"margin": 101},
+    "margin not a number": {"margin": float("nan")},
     "small penalty": {"penalty": 0.5},
     "penalty not a number": {"penalty": float("nan")},
     "endless penalty": {"penalty": 10**20},
@@ -220,9 +240,9 @@ def test_a_part_of_a_split_is_minimised_for_its_own_rows():
 # --- the argument, by numbers ----------------------------------------------------------------------------------
 
 
-def log_densities(loss, curve, signs, at, offset, rate, penalty):
+def log_densities(loss, curve, signs, at, offset, rate, penalty, lead=0.0):
     """The logarithm of the exact minimiser's density, one weight that all rows have: of the noise and its Jacobian."""
-    margins = np.outer(signs, at + offset)
+    margins = np.outer(signs, at + offset) - lead
     slopes = np.array(
         [sign * -abs(loss.slopes(m[None], np.ones((1, 1)))[0]) for sign, m in zip(signs, margins, strict=True)]
     )
@@ -238,24 +258,25 @@ def hinge_curve(margins):
     return (np.abs(1 - margins) < 0.5) * 1.0
 
 
-def worst_loss(loss, curve, rate, penalty):
+def worst_loss(loss, curve, rate, penalty, lead=0.0):
     """The largest log ratio over tables, rows, offsets and weights; with the density's integral as a check."""
     at, worst = np.linspace(-60, 60, 24_001), 0.0
     for offset in (0, 2, -7):
         for signs in ([], [1], [1, 1, -1], [-1] * 9, [1] * 30):
-            few = log_densities(loss, curve, np.array(signs, float), at, offset, rate, penalty)
+            few = log_densities(loss, curve, np.array(signs, float), at, offset, rate, penalty, lead)
             for sign in (1, -1):
-                more = log_densities(loss, curve, np.array([*signs, sign], float), at, offset, rate, penalty)
+                more = log_densities(loss, curve, np.array([*signs, sign], float), at, offset, rate, penalty, lead)
                 worst = max(worst, np.abs(more - few).max())
     return worst
 
 
 @pytest.mark.parametrize(("loss", "curve"), [(Logistic(), logistic_curve), (Hinge(), hinge_curve)])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(3)])
-def test_one_weight_loses_at_most_its_budget_and_nearly_that(loss, curve, epsilon):
+@pytest.mark.parametrize("lead", [0, 1, 5])
+def test_one_weight_loses_at_most_its_budget_and_nearly_that(loss, curve, epsilon, lead):
     given = amounts(loss, [epsilon], [Fraction(2 if epsilon > Fraction(1, 5) else 4)], [[1]], 2)
     claim = float(epsilon * (1 - SLIVER))
-    worst = worst_loss(loss, curve, float(given.rates[0]), given.penalties[0])
+    worst = worst_loss(loss, curve, float(given.rates[0]), given.penalties[0], lead)
     assert 0.9 * claim < worst <= claim * (1 + 1e-9)
 
 
@@ -413,11 +434,11 @@ def exact_gradient(objective, weights, shift):
                  for ws, bs in fixed]  # fmt: skip
         for row in range(blocks.truth.shape[1]):
             places = [start + int(codes[row]) for start, codes in zip(starts, blocks.codes, strict=True)]
-            scores = [
-                number(o[0]) + sum(number(w[p]) for p in places)
-                for o, w in zip(objective.offsets, weights, strict=True)
-            ]
             truth = [number(t) for t in blocks.truth[:, row]]
+            scores = [
+                number(o[0]) - number(objective.margin) * t + sum(number(w[p]) for p in places)
+                for o, w, t in zip(objective.offsets, weights, truth, strict=True)
+            ]
             if objective.loss.joint:
                 odds = [power(score) for score in scores]
                 slopes = [o / sum(odds) - t for o, t in zip(odds, truth, strict=True)]
@@ -433,11 +454,13 @@ def exact_gradient(objective, weights, shift):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("spread", [0.3, 3, 30, 1000])
-def test_the_bound_on_the_gradient_s_error_holds(kind, spread):
+@pytest.mark.parametrize("lead", [0.0, 0.3, 99.9])
+def test_the_bound_on_the_gradient_s_error_holds(kind, spread, lead):
     random = np.random.default_rng(3)
     objective, weights, shift = objective_of(kind, 40, [2, 5, 3], 4, random, spread, offset=0.1)
+    objective = replace(objective, margin=lead)
     with np.errstate(over="ignore"):
-        computed = objective.gradient(weights, objective.blocks.scores(weights) + objective.offsets, shift)
+        computed = objective.gradient(weights, objective.scores(weights, objective.blocks), shift)
     exact = exact_gradient(objective, weights, shift)
     off = sqrt(
         sum(
@@ -478,16 +501,18 @@ def test_sums_of_slopes_are_exact_whatever_the_number_of_rows(monkeypatch):
     st.sampled_from([2.0**-6, 0.3, 40.0, 2.0**30]),
     st.sampled_from([0.0, 3.0, -100.0]),
     st.sampled_from([0.01, 1.0, 50.0]),
+    st.sampled_from([0.0, 1.0, 100.0]),
     st.integers(0, 2**32),
 )
 @settings(max_examples=80)
-def test_the_solver_always_stops_where_the_gradient_is_certainly_short(kind, rows, penalty, offset, spread, seed):
+def test_the_solver_always_stops_where_the_gradient_is_certainly_short(kind, rows, penalty, offset, spread, lead, seed):
     """The noise is never much larger than the penalties, nor above 2^30: see `amounts`."""
     random, most = np.random.default_rng(seed), spread * min(penalty, 2.0**20)
     objective, _, shift = objective_of(kind, rows, [2, 7, 3], 3, random, most, penalty, offset)
+    objective = replace(objective, margin=lead)
     with np.errstate(all="ignore"):
         weights = solve(objective, shift)
-        gradient = objective.gradient(weights, objective.blocks.scores(weights) + objective.offsets, shift)
+        gradient = objective.gradient(weights, objective.scores(weights, objective.blocks), shift)
     assert sqrt((gradient**2).sum()) + error_bound(objective, weights, shift) < TOLERANCE
     assert certainly_short(objective, weights, gradient, shift) and np.abs(weights).max() < LARGEST
 

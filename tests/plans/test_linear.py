@@ -16,7 +16,15 @@ from veil.kernel.minimise import UNIT, amounts
 from veil.kernel.noise import SeededNoise
 from veil.kernel.shaped import equal_sums
 from veil.plans.finish import probabilities
-from veil.plans.linear import LARGEST_COLUMN, best_groups, logistic_regression, support_vectors, variance
+from veil.plans.linear import (
+    LARGEST_COLUMN,
+    MARGIN,
+    best_groups,
+    best_start,
+    logistic_regression,
+    support_vectors,
+    variance,
+)
 
 PLANS = {"logistic": logistic_regression, "svm": support_vectors}
 
@@ -39,6 +47,7 @@ class Scripted:
 
     def minimise(self, loss, axes, budget, **settings):
         self.asked.append((loss, tuple(axes), budget.epsilon, settings.get("label")))
+        self.margin = settings.get("margin")
         shape = sum(one.size for one in axes), len(self.schema.classes) if loss.joint else 1
         return SimpleNamespace(value=np.full(shape, UNIT))
 
@@ -107,6 +116,38 @@ def test_columns_have_more_groups_the_more_rows_and_budget_there_are():
         logistic_regression(source, Budget(epsilon))
         sizes.append(source.asked[1][1][0].size)
     assert sizes == [4, 4, 8, 4, 16, 16]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_margin_is_asked_where_rows_are_few_and_vanishes_with_rows_and_budget(classes):
+    label = Categorical(name="y", values=["a", "b", "c"][:classes])
+    schema, margins = Schema(name="few", label="y", column=[Numeric(name="x", bounds=(0, 1)), label]), []
+    for counts, epsilon in [(-100, 1), (50, "0.1"), (5000, 1), (5000, 100), (5000, 10**9), (5000, 10**400)]:
+        source = Scripted(schema, counts)
+        logistic_regression(source, Budget(epsilon))
+        margins.append(source.margin)
+    assert margins[0] == margins[1] == MARGIN[classes - 2] and margins == sorted(margins, reverse=True)
+    assert margins[2] < 0.5 and margins[4] < 1e-8
+
+
+@pytest.mark.parametrize("share", [1e-9, 0.1, 0.5, 0.7, 1 - 1e-9])
+@pytest.mark.parametrize("margin", [0, 0.3, 1, 2])
+def test_the_first_score_is_where_both_classes_pull_alike(share, margin):
+    start = best_start(share, margin)
+    pulls = share / (1 + np.exp(start - margin)), (1 - share) / (1 + np.exp(-start - margin))
+    assert pulls[0] == pytest.approx(pulls[1], rel=1e-6)
+    assert best_start(share, 0) == pytest.approx(np.log(share / (1 - share)))
+
+
+def test_a_margin_tells_more_where_rows_are_few(monkeypatch):
+    rows, schema = datasets.load("fair")
+    train, test = train_test_split(rows, test_size=0.3, random_state=0, stratify=rows[schema.label])
+    truth, codes, areas = test[schema.label] == "yes", schema.encode(test, label=False), {}
+    for margin in (0, 1):
+        monkeypatch.setattr("veil.plans.linear.MARGIN", (margin, margin))
+        scores = [learn(logistic_regression, train, schema, "0.05", seed)[0].scores(codes) for seed in range(12)]
+        areas[margin] = np.array([roc_auc_score(truth, table[:, 1] - table[:, 0]) for table in scores])
+    assert (areas[1] > areas[0]).sum() >= 9 and areas[1].mean() > areas[0].mean()  # the same noise, seed by seed
 
 
 def test_undeclared_values_are_taken_for_the_middle_bin_or_the_last_value():

@@ -258,16 +258,18 @@ def _minima() -> list[Case]:
         Case("minimise by Hinge", 1, (EMPTY, LONE), asking(partial(pulled, Hinge())), **few),
         Case("minimise by Softmax", 1, (EMPTY, LONE), asking(partial(pulled, Softmax())), **few),
         Case("minimise, together", 1, (EMPTY, LONE), asking(partial(pulled, Logistic(), groups=[2])), **few),
+        Case("minimise with a margin", 1, (EMPTY, LONE), asking(partial(pulled, Logistic(), margin=30)), **few),
         Case("minimise by Softmax, together", 1, (EMPTY, LONE), asking(partial(pulled, Softmax(), groups=[2])), **few),
     ]
 
 
-def pulled(loss: Loss, source: Source, groups: Any = None) -> int:
+def pulled(loss: Loss, source: Source, groups: Any = None, margin: float = 0) -> int:
     """How many of the row's two weights are pulled at least as far as the row can pull them."""
-    offsets, label = ([-15.0, 15.0], None) if loss.joint else ([-30.0], 0)
+    offsets, label = ([-15.0, 15.0], None) if loss.joint else ([-30.0 + margin], 0)
     part, penalty = (0.49, 4) if groups is None else (0.98, 8)
     settings: dict[str, Any] = {"label": label, "offsets": offsets, "penalty": penalty, "groups": groups}
-    found = source.minimise(loss, [COLOURS, AGES], ONE, **settings).value[[0, COLOURS.size], 0] / WEIGHT
+    weights = source.minimise(loss, [COLOURS, AGES], ONE, margin=margin, **settings).value
+    found = weights[[0, COLOURS.size], 0] / WEIGHT
     return int((found >= part / penalty).sum())  # a slope of 1 over the penalty
 
 

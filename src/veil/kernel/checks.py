@@ -284,6 +284,13 @@ def _check_offsets(offsets: Any, classes: int) -> npt.NDArray[np.float64]:
     return np.array(found, np.float64)[:, None]
 
 
+def check_margin(margin: Any) -> float:
+    """The margin as the arithmetic has it."""
+    if not 0 <= (found := exact(margin, "the margin")) <= 100:
+        raise BadInput("the margin must be a number between 0 and 100")
+    return float(found)
+
+
 def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
     """One penalty for each column, as fractions that the arithmetic allows."""
     given = [penalty] * columns if np.ndim(penalty) == 0 else penalty

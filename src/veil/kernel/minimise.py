@@ -131,12 +131,18 @@ def _add_outer(first: Numbers, second: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised, but for the noise: rows, a loss, penalties for every weight, and offsets of the scores."""
+    """What is minimised, but for the noise: rows, a loss, penalties for every weight, offsets of the scores, and the
+    margin by which the true class has to lead for the loss that it would have without one."""
 
     blocks: Blocks
     loss: Loss
     penalties: Numbers
     offsets: Numbers
+    margin: float = 0.0
+
+    def scores(self, weights: Numbers, rows: Blocks) -> Numbers:
+        """What the loss gets of these rows: the sums of their weights, with offsets and margin."""
+        return rows.scores(weights) + (self.offsets - self.margin * rows.truth)
 
     def gradient(self, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
         slopes = self.loss.slopes(scores, self.blocks.truth)
@@ -149,7 +155,7 @@ class Objective:
     def inverse_curvature(self, weights: Numbers, most: int) -> Numbers:
         """About the inverse of the matrix of second derivatives, within each class, from a sample of rows."""
         part = self.blocks.sample(most)
-        scores = part.scores(weights) + self.offsets
+        scores = self.scores(weights, part)
         hessian = part.products(self.loss.curves(scores, part.truth))
         hessian *= self.blocks.truth.shape[1] / max(part.truth.shape[1], 1)
         hessian[:, range(len(self.penalties)), range(len(self.penalties))] += self.penalties
@@ -286,7 +292,7 @@ def solve(objective: Objective, shift: Numbers) -> Numbers:
     weights = -common / objective.penalties  # no row has a say in what all classes have in common
     way, before, scale = weights, shift, 1.0
     for step in count():
-        scores = objective.blocks.scores(weights) + objective.offsets
+        scores = objective.scores(weights, objective.blocks)
         gradient = objective.about_gradient(weights, scores, shift)
         if step >= STEPS and certainly_short(objective, weights, gradient, shift):
             if certainly_short(objective, weights, objective.gradient(weights, scores, shift), shift):
@@ -325,15 +331,16 @@ def certainly_short(objective: Objective, weights: Numbers, gradient: Numbers, s
 def error_bound(objective: Objective, weights: Numbers, shift: Numbers) -> float:
     """How far the computed gradient can be from the exact one, in norm.
 
-    A score is off by (p + 4) 2^-53 times the sum of the largest weights, a slope by what that bends it and `ROUNDING`,
-    and is rounded to 2^-48; sums are exact but for three last roundings. Every row is in one sum of each class and
-    column, so over all sums the norm is at most sqrt(classes columns) times the rows. The other terms are off by a few
-    roundings.
+    A score is off by (p + 4) 2^-53 times the sum of the largest weights, the offset and the margin, a slope by what
+    that bends it and `ROUNDING`, and is rounded to 2^-48; sums are exact but for three last roundings. Every row is in
+    one sum of each class and column, so over all sums the norm is at most sqrt(classes columns) times the rows. The
+    other terms are off by a few roundings.
     """
     blocks = objective.blocks
     (classes, rows), columns = blocks.truth.shape, len(blocks.sizes)
     starts = np.cumsum([0, *blocks.sizes[:-1]])
-    largest = np.abs(objective.offsets).max() + np.maximum.reduceat(np.abs(weights).max(axis=0), starts).sum()
+    largest = np.abs(objective.offsets).max() + objective.margin
+    largest += np.maximum.reduceat(np.abs(weights).max(axis=0), starts).sum()
     slopes = ROUNDING + 2.0**-48 + 2.0**-51 + objective.loss.bend * (columns + 4) * 2.0**-53 * float(largest)
     rest = 2.0**-49 * sqrt(((objective.penalties * weights) ** 2 + shift**2).sum())
     return float(sqrt(classes * columns) * rows * slopes + rest)

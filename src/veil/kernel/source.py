@@ -19,6 +19,7 @@ from .checks import (
     check_divisions,
     check_groups,
     check_handicaps,
+    check_margin,
     check_minimise,
     check_partition,
     check_penalties,
@@ -282,6 +283,7 @@ class Source(Selecting):
         *,
         label: int | None = None,
         offsets: Sequence[float] = (),
+        margin: float = 0,
         penalty: float | Fraction | Sequence[float] = 4,
         groups: Sequence[int] | None = None,
         shares: Sequence[float] | None = None,
@@ -291,17 +293,19 @@ class Source(Selecting):
 
         Objective perturbation with a certified minimiser (see `minimise`). `groups` says how many columns after each
         other share one noise, shaped to them; `shares` divide epsilon among the groups. A column's `penalty` over its
-        group's part of epsilon is the weight of its squares; `offsets` are added to a row's scores.
+        group's part of epsilon is the weight of its squares; `offsets` are added to a row's scores, and the
+        `margin` is taken off that of its own class, which has to lead by as much.
         """
         axes, counts = tuple(axes), [1] * len(axes) if groups is None else [*groups]
         parts = (budget := Budget(budget)).split(*(shares if shares is not None else [1] * len(counts)))
         start, ratios = check_minimise(loss, axes, label, offsets, self.schema), check_penalties(penalty, len(axes))
+        lead = check_margin(margin)
         shapes = check_groups(counts, [one.size for one in axes], len(parts))
         loss = type(loss)()  # of the class alone: whoever made it may have changed it
         given = amounts(loss, [self._per_row(part) for part in parts], ratios, shapes, len(self.schema.classes))
         receipt = self._charge("minimise", f"{type(loss).__name__} on {'; '.join(a.describe() for a in axes)}", budget)
         with quiet():
-            objective = Objective(self._table.blocks(axes, label), loss, given.penalties, start)
+            objective = Objective(self._table.blocks(axes, label), loss, given.penalties, start, lead)
             weights = minimiser(objective, given, self._noise)
         return self._wrap(frozen(weights), None, receipt)
 

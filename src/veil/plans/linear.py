@@ -26,6 +26,8 @@ ROWS = 40  # that a group should have on average, times epsilon and over the num
 FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
 PLENTY = 16  # rows times epsilon for each weight, at which the penalty is as given: less of it for more, down to half
+MARGIN = (1, 2)  # by which the true class has to lead where rows are few, for two classes and for more
+CERTAIN = 50  # rows times epsilon for each weight, from which on less of a margin is asked
 ENOUGH = {Logistic: 1.5, Softmax: 3, Hinge: 4}  # a row's reach is at most epsilon over this, so that it costs little
 
 
@@ -34,17 +36,17 @@ def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENA
 
     Budget: 3 % for the class totals, the rest for the weights. Within it, groups of columns whose noise is drawn
     together have shares in proportion to the cube root of its variance. Two classes have one set of weights, more of
-    them a set each, found together.
+    them a set each, found together. Where rows are few, the true class has to lead by a margin: a row that nothing is
+    known about then pulls with most of the slope that the noise must hide anyway, instead of half of it.
 
-    Returns a scorer: the log odds of each class.
+    Returns a scorer: the log odds of each class, wider apart where there is a margin.
     """
-    axes, prior, to_fit, weight = _begin(source, budget, penalty, 1)
+    axes, prior, to_fit, scarcity = _begin(source, budget, penalty, 1)
+    weight, margin = _weight(penalty, scarcity, 1), min(MARGIN[len(prior) > 2], CERTAIN * scarcity)
     if len(prior) == 2 or len(prior) > MOST_CLASSES:
-        return _one_by_one(source, Logistic(), axes, to_fit, prior, weight)
-    start = np.log(prior)
-    fitted = source.minimise(
-        Softmax(), axes, to_fit, offsets=start.tolist(), **_together(axes, JOINT * weight, Softmax)
-    )
+        return _one_by_one(source, Logistic(), axes, to_fit, prior, weight, margin)
+    start, settings = np.log(prior), _together(axes, JOINT * weight, Softmax)
+    fitted = source.minimise(Softmax(), axes, to_fit, offsets=start.tolist(), margin=margin, **settings)
     return Linear(_tables(axes, fitted.value), start)
 
 
@@ -56,13 +58,13 @@ def support_vectors(source: Source, budget: Budget, *, penalty: float = MARGIN_P
 
     Returns a scorer: the margin of each class.
     """
-    axes, prior, to_fit, weight = _begin(source, budget, penalty, 3)
-    return _one_by_one(source, Hinge(), axes, to_fit, prior, weight)
+    axes, prior, to_fit, scarcity = _begin(source, budget, penalty, 3)
+    return _one_by_one(source, Hinge(), axes, to_fit, prior, _weight(penalty, scarcity, 3))
 
 
 def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tuple[list[Grid], Numbers, Budget, float]:
-    """The groups of every column, the shares of the classes, what is left of the budget, and the penalty for so many
-    rows."""
+    """The groups of every column, the shares of the classes, what is left of the budget, and the number of weights over
+    rows times epsilon."""
     _check(source.schema, penalty, least)
     to_size, to_fit = budget.split(3, 97)
     totals = source.count(WHOLE, to_size)
@@ -70,8 +72,12 @@ def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tupl
     signal = float(totals.value.sum() * min(budget.epsilon, 10**9))
     axes = _axes(source.schema, signal)
     weights = (sum(one.size - 1 for one in axes) + 1) * (len(prior) - 1)
-    factor = np.clip(sqrt(PLENTY * weights / max(signal, 1.0)), 0.5, 2)
-    return axes, np.maximum(prior, 1e-9), to_fit, float(max(penalty * factor, least))
+    return axes, np.maximum(prior, 1e-9), to_fit, weights / max(signal, 1.0)
+
+
+def _weight(penalty: float, scarcity: float, least: float) -> float:
+    """The penalty for so many weights: the fewer rows there are for each, the more they are held back."""
+    return float(max(penalty * np.clip(sqrt(PLENTY * scarcity), 0.5, 2), least))
 
 
 def _check(schema: Schema, penalty: float, least: float) -> None:
@@ -87,16 +93,32 @@ def _check(schema: Schema, penalty: float, least: float) -> None:
 
 
 def _one_by_one(
-    source: Source, loss: Loss, axes: Sequence[Grid], budget: Budget, prior: Numbers, penalty: float
+    source: Source,
+    loss: Loss,
+    axes: Sequence[Grid],
+    budget: Budget,
+    prior: Numbers,
+    penalty: float,
+    margin: float = 0.0,
 ) -> Linear:
     """Each class against the others; of two classes, the second."""
     labels = [1] if len(prior) == 2 else list(range(len(prior)))
     weights, start = np.zeros((sum(one.size for one in axes), len(prior))), np.zeros(len(prior))
     for label, part in zip(labels, budget.each(len(labels)), strict=True):
-        start[label] = np.log(prior[label] / (1 - prior[label]))
-        settings = {"offsets": [float(start[label])], **_together(axes, penalty, type(loss))}
+        start[label] = best_start(prior[label], margin)
+        settings = {"offsets": [float(start[label])], "margin": margin, **_together(axes, penalty, type(loss))}
         weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value
     return Linear(_tables(axes, weights), start)
+
+
+def best_start(share: float, margin: float) -> float:
+    """The score of least logistic loss for rows of which this share is of the class: without a margin, the log odds.
+
+    Both sides pull alike where share / (1 + exp(score - margin)) = (1 - share) / (1 + exp(-score - margin)).
+    """
+    odds, lead = share / (1 - share), np.exp(-margin)
+    root = np.hypot(odds - 1, 2 * lead * np.sqrt(odds))
+    return float(np.log((odds - 1 + root) / (2 * lead) if odds >= 1 else 2 * lead * odds / (root + 1 - odds)))
 
 
 def _together(axes: Sequence[Grid], penalty: float, loss: type[Loss]) -> dict[str, Any]:
