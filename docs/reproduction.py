@@ -131,8 +131,8 @@ What differs from the paper:
 - Its census extracts were not published. In their stead: `acs_national2019` (American Community Survey, income above
   50,000), `acs_ipums_binary` and `br2000` (extracts that were published with PrivBayes, without names for their
   columns). Adult and Bank are the paper's tables.
-- Our runs on Adult are from before its schema had finer bins of money (8 instead of 16), and before two small changes to
-  how candidates are drawn.
+- Our runs on Adult are from before its schema had finer bins of money (8 instead of 16), and before two small changes
+  to how candidates are drawn.
 - The grid is chosen by a score whose range is 1.178, not 2.2, which leaves nearly twice the signal at the same cost.
 - Candidates are {POOL[0]:,} to {POOL[1]:,} grids drawn at random from the schema, more if more rows stand out of the
   noise; the published code enumerates them in the order of names until it has 10,000. Hierarchies are ours, and so are
