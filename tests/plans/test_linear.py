@@ -20,7 +20,6 @@ from veil.plans.linear import (
     LARGEST_COLUMN,
     MARGIN,
     best_groups,
-    best_start,
     logistic_regression,
     support_vectors,
     variance,
@@ -128,15 +127,6 @@ def test_a_margin_is_asked_where_rows_are_few_and_vanishes_with_rows_and_budget(
         margins.append(source.margin)
     assert margins[0] == margins[1] == MARGIN[classes - 2] and margins == sorted(margins, reverse=True)
     assert margins[2] < 0.5 and margins[4] < 1e-8
-
-
-@pytest.mark.parametrize("share", [1e-9, 0.1, 0.5, 0.7, 1 - 1e-9])
-@pytest.mark.parametrize("margin", [0, 0.3, 1, 2])
-def test_the_first_score_is_where_both_classes_pull_alike(share, margin):
-    start = best_start(share, margin)
-    pulls = share / (1 + np.exp(start - margin)), (1 - share) / (1 + np.exp(-start - margin))
-    assert pulls[0] == pytest.approx(pulls[1], rel=1e-6)
-    assert best_start(share, 0) == pytest.approx(np.log(share / (1 - share)))
 
 
 def test_a_margin_tells_more_where_rows_are_few(monkeypatch):

@@ -105,20 +105,10 @@ def _one_by_one(
     labels = [1] if len(prior) == 2 else list(range(len(prior)))
     weights, start = np.zeros((sum(one.size for one in axes), len(prior))), np.zeros(len(prior))
     for label, part in zip(labels, budget.each(len(labels)), strict=True):
-        start[label] = best_start(prior[label], margin)
+        start[label] = np.log(prior[label] / (1 - prior[label]))
         settings = {"offsets": [float(start[label])], "margin": margin, **_together(axes, penalty, type(loss))}
         weights[:, [label]] = source.minimise(loss, axes, part, label=label, **settings).value
     return Linear(_tables(axes, weights), start)
-
-
-def best_start(share: float, margin: float) -> float:
-    """The score of least logistic loss for rows of which this share is of the class: without a margin, the log odds.
-
-    Both sides pull alike where share / (1 + exp(score - margin)) = (1 - share) / (1 + exp(-score - margin)).
-    """
-    odds, lead = share / (1 - share), np.exp(-margin)
-    root = np.hypot(odds - 1, 2 * lead * np.sqrt(odds))
-    return float(np.log((odds - 1 + root) / (2 * lead) if odds >= 1 else 2 * lead * odds / (root + 1 - odds)))
 
 
 def _together(axes: Sequence[Grid], penalty: float, loss: type[Loss]) -> dict[str, Any]:
