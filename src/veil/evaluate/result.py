@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 from ..display import amount, readable
+from ..encoding import text_of
 from ..errors import BadInput
 from ..kernel.budget import Budget
-from ..kernel.ledger import Receipt
+from ..kernel.ledger import Ledger, Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source
 from ..plans.run import is_private, run, total
@@ -55,10 +57,6 @@ def ask(
     plan: Callable[[Source, Budget], Any], rows: Any, schema: Schema, epsilon: Any, ledger: Any, noise: Any
 ) -> tuple[Any, dict[str, Any]]:
     """What a plan makes of rows, and what an evaluation keeps beside it."""
-    from os import PathLike
-
-    from ..kernel.ledger import Ledger
-
     book = Ledger.open(ledger) if isinstance(ledger, (str, PathLike)) else ledger
     if book is not None and schema.name == "evaluation" and schema.source is None:
         schema = schema.model_copy(update={"name": book.name})  # scores without a schema: the ledger knows the name
@@ -73,8 +71,6 @@ def spoken(value: float, interval: Interval) -> str:
 
 def class_place(positive: Any, classes: tuple[str, ...]) -> int:
     """The place of the positive class, the last without any."""
-    from ..encoding import text_of
-
     name = classes[-1] if positive is None else text_of(positive)
     if name not in classes:
         raise BadInput(f"there is no class {readable(name)!r}: positive must be one of {', '.join(classes)}")
