@@ -6,12 +6,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..kernel.budget import Budget
 from ..kernel.coins import PathScores
 from ..kernel.source import Source
-from ..plans.finish import nonnegative
 from ..plans.roc import ScoreCounts, code_scorer, roc_counts
 from ..questions import UNIT, WHOLE, CellScores, Linear, Scorer, Sum
 from .intervals import (
@@ -19,16 +17,14 @@ from .intervals import (
     SEED,
     Interval,
     Numbers,
-    Pairs,
     area,
     area_interval,
+    drawn_noise,
     falling_shares,
-    ordered,
+    mean_area_interval,
     pairs,
-    partly_missed,
     rate_bands,
     share_interval,
-    within,
 )
 from .result import LEVEL, Evaluation, ask, class_place, spoken
 from .scores import CELLS, STEEPEST, score_table
@@ -189,29 +185,11 @@ def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: dict[str, Any]) 
 
 
 def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
-    """M, the mean AUC over ordered pairs of classes, each by the score of its first class; and its interval.
-
-    The noise is drawn again on the counts that are nearest to the released ones.
-    """
+    """M, the mean AUC over ordered pairs of classes, each by the score of its first class; and its interval."""
+    noise = [drawn_noise(table, seed) for seed, table in enumerate(counts)]  # one for all pairs of a table, as it was
     places = range(len(counts))
-    found = [pairs(counts[i], i, (j,)) for i in places for j in places if i != j]
-    values = np.array([area(pair) for pair in found])
-    moved = np.mean([_moved(pair) - area(pair) for pair in found], axis=0)
-    m = float(values.mean())
-    missed = float(np.mean([within(*pair.possible, np.inf) for pair in found]))
-    return m, _around(m, partly_missed(moved, missed, _around(m, moved)))
-
-
-def _around(value: float, noise: Numbers) -> Interval:
-    """What lies as far from the value as noise goes."""
-    low, high = np.quantile(noise, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(max(value - max(high, 0), 0.0), min(value - min(low, 0), 1.0))
-
-
-def _moved(pair: Pairs) -> npt.NDArray[np.float64]:
-    """The area again, of counts with fresh noise."""
-    drawn = [nonnegative((c + n).T).T for c, n in zip(pair.possible, pair.noise, strict=True)]
-    return np.asarray(ordered(*drawn) / (drawn[0].sum(axis=1) * drawn[1].sum(axis=1)))
+    found = [pairs(counts[i], i, (j,), noise[i]) for i in places for j in places if i != j]
+    return float(np.mean([area(pair) for pair in found])), mean_area_interval(found, LEVEL)
 
 
 def private_auc(
