@@ -67,7 +67,7 @@ def _curve(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
 
 def _area(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
     """The released misordered rows and sizes, in halves and whole ones."""
-    sizes, wrong = private_auc(scores, **asked).releases_
+    wrong, sizes = private_auc(scores, **asked).releases_
     return (*np.clip(sizes.value[0], 0, 3).tolist(), int(np.clip(2 * wrong.value, -1, 3)))
 
 

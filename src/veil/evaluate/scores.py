@@ -75,16 +75,20 @@ def score_table(
 
     A score beyond the bounds counts as the nearest of them, one that is no number as `default` (the lower bound).
     """
-    public = evaluation_schema(model, schema, classes)
-    cuts, many = score_cuts(bounds), len(public.classes) > 2
-    place = class_place(positive, public.classes)
+    public, cuts = evaluation_schema(model, schema, classes), score_cuts(bounds)
+    place, scored = class_place(positive, public.classes), score_schema(public, cuts)
     codes = _codes(model, X, public, cuts, bounds[0] if default is None else default, place)
-    names = [f"score of {name}" for name in public.classes] if many else ["score"]
+    names = [column.name for column in scored.features]
     if codes.shape[1] != len(names):
         raise BadInput(f"give {len(names)} scores for each row: one for each class, or one alone if there are two")
+    return Scored({**dict(zip(names, codes.T, strict=True)), **_labels(X, y, public)}, scored, cuts)
+
+
+def score_schema(public: Schema, cuts: Cuts) -> Schema:
+    """What is public about rows of scores and a label: a score, or with more than two classes one for each of them."""
+    names = [f"score of {name}" for name in public.classes] if len(public.classes) > 2 else ["score"]
     columns = [Numeric(name=n, bounds=(0, len(cuts)), integer=True, bins=len(cuts) + 1, missing=0) for n in names]
-    rows = dict(zip(names, codes.T, strict=True))
-    return Scored({**rows, **_labels(X, y, public)}, _with(public, columns), cuts)
+    return _with(public, columns)
 
 
 def prediction_table(
@@ -167,7 +171,7 @@ def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> Codes
         return np.searchsorted(cuts, known, side="right").astype(np.uint16)
 
 
-def _in_order(model: Any, public: Schema) -> list[int]:
+def in_order(model: Any, public: Schema) -> list[int]:
     """Where the classes of the schema are among those of a model."""
     known = [text_of(value) for value in model.classes_]
     if {*known} != {*public.classes}:
@@ -181,7 +185,7 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
     With two classes log-odds are compared as whole numbers; with more, each row's probabilities are worked out by
     themselves, since the last bit of a float can depend on what it is computed beside.
     """
-    scores = model._scores(X)[:, _in_order(model, public)]
+    scores = model._scores(X)[:, in_order(model, public)]
     if scores.shape[1] == 2:
         if not (0 < cuts[0] and cuts[-1] < 1):
             raise BadInput("the scores of this model are probabilities: leave out bounds")
@@ -199,7 +203,7 @@ def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
     """What gives a row its scores: of two classes that of the positive one, else one for each class."""
     if not hasattr(model, "predict"):
         return model  # type: ignore[no-any-return]
-    order = _in_order(model, public)
+    order = in_order(model, public)
     taken = [order[positive]] if len(order) == 2 else order
     if hasattr(model, "predict_proba"):
         return lambda row: np.asarray(model.predict_proba(row))[:, taken]
@@ -244,7 +248,7 @@ def _slices(X: Any) -> tuple[Callable[[int], Any], int]:
 def _predictions(model: Any, X: Any, public: Schema) -> Any:
     """The predicted classes: of one of our own models all at once, of another model row by row."""
     if isinstance(model, PrivateClassifier):
-        _in_order(model, public)
+        in_order(model, public)
         return model.predict(X)
     if not hasattr(model, "predict") and not callable(model):
         return as_column(model, "predictions")
