@@ -15,11 +15,7 @@ SUMS = np.floor(np.exp(np.arange(1, 16 * STEPS) / STEPS) * ONE).astype(np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Odds:
-    """The log-odds of one class against all others, of a scorer whose scores are the logarithms of its probabilities.
-
-    The odds of a row follow from its own scores by whole numbers and two constant tables, so no other row can sway
-    their last bit. Between two classes they are the difference of the scores.
-    """
+    """The log-odds of one class against all others by a scorer's scores; of two classes, their difference."""
 
     scorer: Scorer
     label: int
@@ -33,12 +29,19 @@ class Odds:
         return 1
 
     def scores(self, codes: Codes) -> Integers:
-        scores = self.scorer.scores(codes)
-        others = np.delete(scores, self.label, axis=1)
-        best = others.max(axis=1, keepdims=True)
-        below = np.minimum((best - others) >> SHIFT, len(SHARES) - 1)
-        steps = np.searchsorted(SUMS, SHARES[below].sum(axis=1, keepdims=True), side="right")
-        return np.asarray(scores[:, [self.label]] - best - (steps << SHIFT))
+        return odds_of(self.scorer.scores(codes), self.label)
 
     def describe(self) -> str:
         return f"class {self.label} by {self.scorer.describe()}"
+
+
+def odds_of(scores: Integers, label: int) -> Integers:
+    """The log-odds of a class against all others, rows x 1, of scores that are logarithms of probabilities.
+
+    Whole numbers and two constant tables make the odds of a row from its own scores: no other row sways their last bit.
+    """
+    others = np.delete(scores, label, axis=1)
+    best = others.max(axis=1, keepdims=True)
+    below = np.minimum((best - others) >> SHIFT, len(SHARES) - 1)
+    steps = np.searchsorted(SUMS, SHARES[below].sum(axis=1, keepdims=True), side="right")
+    return np.asarray(scores[:, [label]] - best - (steps << SHIFT))
