@@ -5,6 +5,7 @@ A score becomes the number of a cell of a public grid, by a rule that depends on
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,11 +50,16 @@ def score_cuts(bounds: tuple[float, float]) -> Cuts:
     log-odds, so that 0.999 and 0.99999 differ too.
     """
     low, high = _checked(bounds)
-    if (low, high) != (0, 1):
-        return np.linspace(low, high, CELLS + 1)[1:-1]
+    return _probability_cuts() if (low, high) == (0, 1) else np.linspace(low, high, CELLS + 1)[1:-1]
+
+
+@cache
+def _probability_cuts() -> Cuts:
     odds = np.linspace(-STEEPEST, STEEPEST, CELLS // 2 + 1)[1:-1]
     even = np.linspace(0, 1, CELLS // 2 + 2)[1:-1]
-    return np.unique([*even, *(1 / (1 + np.exp(-odds)))])
+    cuts = np.unique(np.concatenate([even, 1 / (1 + np.exp(-odds))]))
+    cuts.flags.writeable = False  # shared by all curves
+    return cuts
 
 
 def _checked(bounds: Any) -> tuple[float, float]:
@@ -94,8 +100,12 @@ def score_table(
 def score_schema(public: Schema, cuts: Cuts) -> Schema:
     """What is public about rows of scores and a label: a score, or with more than two classes one for each of them."""
     names = [f"score of {name}" for name in public.classes] if len(public.classes) > 2 else ["score"]
-    columns = [Numeric(name=n, bounds=(0, len(cuts)), integer=True, bins=len(cuts) + 1, missing=0) for n in names]
-    return _with(public, columns)
+    return _with(public, [_score_column(name, len(cuts)) for name in names])
+
+
+@lru_cache(maxsize=64)  # the names of so many codes take longer than all else
+def _score_column(name: str, cuts: int) -> Numeric:
+    return Numeric(name=name, bounds=(0, cuts), integer=True, bins=cuts + 1, missing=0)
 
 
 def prediction_table(
