@@ -52,7 +52,7 @@ def _spending_twice() -> Iterator[Case]:
     """
     middle, top, good, bad = (0.5, "no"), (1.0, "yes"), (0.9, "no"), (0.1, "yes")
     curve, area = _running(_upper_part, TWO), _running(_misordered_and_size, TWO)
-    runs: dict[str, Any] = {"quick": 900, "deep": 6_000, "views": WHOLE_TABLE}
+    runs: dict[str, Any] = {"quick": 1_100, "deep": 6_000, "views": WHOLE_TABLE}
     yield from pair("curve for twice its price", 2, (_rows(middle), _rows(middle, top)), double_curve, curve, **runs)
     runs = {"quick": 1_400, "deep": 6_000, "views": {"for the row": _for_the_row}}
     yield from pair(
