@@ -170,8 +170,7 @@ class Source(Selecting):
         with quiet():
             scores = np.empty(mask.shape, np.int64)
             for places, starts, counts in self._table.tabulate_within(partition, axes):
-                found = np.add.reduceat(score.cells(counts), starts, axis=1)
-                scores[:, places] = found - marks[places] * score.unit
+                scores[:, places] = np.add.reduceat(score.cells(counts), starts).T - marks[places] * score.unit
             winners = permute_and_flip_each(scores, mask, epsilon / (score.high - score.low), self._noise)
         return self._wrap(frozen(winners), float((score.high - score.low) / (epsilon * score.unit)), receipt)
 

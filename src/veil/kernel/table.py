@@ -77,7 +77,7 @@ class Table:
         self, partition: Partition, axes: Sequence[Axis]
     ) -> Iterator[tuple[list[int], list[int], Integers]]:
         """The places of some axes, where the groups of each start, and exact counts of these in each cell of the
-        partition: cells x groups x classes."""
+        partition: groups x cells x classes."""
         return self._tally().within(self._cells(partition), partition.size, axes)
 
     def _tally(self) -> Tally:

@@ -58,7 +58,7 @@ class Tally:
         self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]
     ) -> Iterator[tuple[list[int], list[int], Integers]]:
         """Some axes of one column at a time: their places, where the groups of each start, and counts of all these
-        groups, side by side, in each of `size` cells: cells x groups x classes.
+        groups, one after the other, in each of `size` cells: groups x cells x classes.
 
         The codes of a column are counted once, and added up to groups by a product of matrices: doubles add whole
         numbers below 2^53 exactly.
@@ -69,9 +69,9 @@ class Tally:
             counts = self._counts([(first, rows), (self._column(name), codes)]).reshape(rows, codes).astype(np.float64)
             step = max(MOST_GATHERED // (rows * codes), 1)
             for some in (places[start : start + step] for start in range(0, len(places), step)):
-                groups, starts = side_by_side([axes[place] for place in some])
-                sums = (counts @ groups).astype(np.int64).reshape(self._classes, size, -1)
-                yield some, starts, np.moveaxis(sums, 0, 2)
+                groups, starts = stacked([axes[place] for place in some])
+                sums = (groups @ counts.T).astype(np.int64).reshape(-1, self._classes, size)
+                yield some, starts, np.moveaxis(sums, 1, 2)
 
     def _coarser(self, grid: Grid, finer: Grid, counts: npt.NDArray[np.float64]) -> Integers | None:
         """The counts of a grid from those of a finer one, classes x cells; None if a group of that one lies in two of
@@ -184,9 +184,9 @@ def by_column(axes: Sequence[Axis]) -> dict[str, list[int]]:
     return places
 
 
-def side_by_side(axes: Sequence[Axis]) -> tuple[npt.NDArray[np.float64], list[int]]:
-    """Which code is in which group of axes of one column, codes x groups, and where the groups of each axis start."""
+def stacked(axes: Sequence[Axis]) -> tuple[npt.NDArray[np.float64], list[int]]:
+    """Which group, of all groups of axes of one column, holds which code, and where the groups of each axis start."""
     starts = [0, *accumulate(axis.size for axis in axes)]
-    groups = np.zeros((len(axes[0].groups), starts.pop()))
-    groups[np.arange(len(groups)), np.array([axis.groups for axis in axes]) + np.array(starts)[:, None]] = 1
+    groups = np.zeros((starts.pop(), len(axes[0].groups)))
+    groups[np.array([axis.groups for axis in axes]) + np.array(starts)[:, None], np.arange(groups.shape[1])] = 1
     return groups, starts

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..columns import MISSING, Categorical, Numeric
-from ..kernel.tally import by_column, side_by_side
+from ..kernel.tally import by_column, stacked
 from ..questions import WHOLE, Axis, Grid, Partition, Tree, axis, runs
 from ..schema import Schema
 
@@ -17,7 +17,7 @@ MOST_DEPTH = 50
 RUNS = 8  # of a numeric column at the root of a tree of its own
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node:
     """A node of a tree. `reach` says which codes, of all columns side by side, a row in it can have."""
 
@@ -75,7 +75,7 @@ class Cuts:
         self.grids += [axis(features[0], 0)] if gathered else []
         self.widths = np.array([grid.size for grid in self.grids])
         axes = [grid.axes[0] for grid in self.grids]
-        self._of_column = [(name, at, side_by_side([axes[p] for p in at])) for name, at in by_column(axes).items()]
+        self._of_column = [(name, at, stacked([axes[p] for p in at])) for name, at in by_column(axes).items()]
         self.columns = np.array([grid.columns[0] for grid in self.grids], object)
         self.roots = [runs(c, RUNS) if isinstance(c, Numeric) else axis(c) for c in features]
         self._sizes = [column.size for column in features]
@@ -93,14 +93,12 @@ class Cuts:
 
     def allowed(self, nodes: list[Node]) -> Truths:
         """Which candidates divide which nodes, nodes x candidates: those of which two groups or more can be reached."""
-        reach, mask = (
-            np.array([node.reach for node in nodes], np.float64),
-            np.empty((len(nodes), len(self.grids)), bool),
-        )
+        reach = np.array([node.reach for node in nodes], np.float64).T
+        idle = np.empty((len(self.grids), len(nodes)), np.bool_)  # one group has all that can be reached
         for name, places, (groups, starts) in self._of_column:
-            reached = reach[:, self._places[name]] @ groups > 0
-            mask[:, places] = np.add.reduceat(reached, starts, axis=1, dtype=np.intp) > 1
-        return mask | (self.widths == 1)
+            codes = reach[self._places[name]]
+            idle[places] = np.logical_or.reduceat(groups @ codes == codes.sum(axis=0), starts)
+        return ~idle.T | (self.widths == 1)
 
     def divide(self, node: Node, cut: Grid) -> None:
         """Give a node its branches. Groups that no row in it can be in get none: their codes go with the first."""
