@@ -33,18 +33,25 @@ def models() -> Iterator[tuple[str, Any, Any]]:
     yield "naive Bayes on sentiment, 684 rows", *scored_texts("sentiment140_20k")
     for rows in (500, 5_000, 100_000):
         yield f"two bells, {rows:,} rows", *two_bells(rows)
-    x, y = np.random.default_rng(1).normal(size=(9_000, 3)), None
-    y = x.sum(axis=1) + np.random.default_rng(2).normal(size=9_000) > 1
-    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(x[:4_000], y[:4_000])
-    yield "tree of 8 leaves, 5,000 rows", tree.predict_proba(x[4_000:])[:, 1], y[4_000:]
+    yield "two near bells, 3,000 rows", *two_bells(3_000, apart=0.5)
+    for leaves, rows in ((8, 5_000), (3, 2_000)):
+        yield f"tree of {leaves} leaves, {rows:,} rows", *tree(leaves, rows)
 
 
-def two_bells(rows: int) -> tuple[Any, Any]:
-    """Probabilities of two normal classes 1.5 apart, three in ten rows positive."""
+def two_bells(rows: int, apart: float = 1.5) -> tuple[Any, Any]:
+    """Probabilities of two normal classes so far apart, three in ten rows positive."""
     chance = np.random.default_rng(0)
     truth = chance.random(rows) < 0.3
-    odds = 1.5 * (chance.normal(size=rows) + 1.5 * truth) - 1.125 + np.log(3 / 7)
+    odds = apart * (chance.normal(size=rows) + apart * truth) - apart**2 / 2 + np.log(3 / 7)
     return 1 / (1 + np.exp(-odds)), truth
+
+
+def tree(leaves: int, rows: int, learned: int = 4_000) -> tuple[Any, Any]:
+    """Probabilities of a tree, each of them that of many rows."""
+    x = np.random.default_rng(1).normal(size=(learned + rows, 3))
+    y = x.sum(axis=1) + np.random.default_rng(2).normal(size=len(x)) > 1
+    model = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(x[:learned], y[:learned])
+    return model.predict_proba(x[learned:])[:, 1], y[learned:]
 
 
 def coverage(runs: int = RUNS, most: int | None = None) -> Iterator[dict[str, Any]]:

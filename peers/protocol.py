@@ -33,14 +33,16 @@ def _answer(folder, fit):
     rows = np.load(folder / "rows.npz", allow_pickle=False)
     train, test = ([_held(rows[f"{side}{i}"]) for i in range(len(request["columns"]))] for side in ("train", "test"))
     labels = rows["labels"]
-    start = time.perf_counter()
-    model, prepare = fit(request, train, labels)
-    seconds = time.perf_counter() - start
+    seconds = []
+    for _ in range(request["fits"]):
+        start = time.perf_counter()
+        model, prepare = fit(request, train, labels)
+        seconds.append(time.perf_counter() - start)
     memory = peak_memory()
     probabilities = np.zeros((len(test[0]), request["classes"]))
     probabilities[:, np.asarray(model.classes_, int)] = model.predict_proba(prepare(test))
     np.save(folder / "probabilities.npy", probabilities)
-    return {"seconds": seconds, "peak_memory": memory}
+    return {"seconds": min(seconds), "peak_memory": memory}
 
 
 def _held(column):

@@ -1,10 +1,10 @@
 """Other packages, each in an environment of its own: rows go out as files, probabilities come back as files.
 
 What goes out is what the schema makes public, and the rows. `request.json` holds the method, epsilon, delta, the seed,
-the number of classes and the columns with their values or bounds; `rows.npz` holds every column of the training rows
-(`train0`, ...), of the test rows (`test0`, ...) and the class codes of the training rows (`labels`). Back come
-`probabilities.npy`, test rows x classes, and `reply.json` with the seconds and the peak memory of the fit, or a reason
-why there is none.
+how often to fit, the number of classes and the columns with their values or bounds; `rows.npz` holds every column of
+the training rows (`train0`, ...), of the test rows (`test0`, ...) and the class codes of the training rows (`labels`).
+Back come `probabilities.npy`, test rows x classes, and `reply.json` with the seconds of a fit (of several the shortest)
+and the peak memory, or a reason why there is none.
 
 A peer is run as its documentation has it, and once more as `NAME-tuned` with the encoding and settings that did best on
 the test rows of the Adult census: more than an honest user could know, so that no peer is held back.
@@ -49,7 +49,7 @@ PEERS = {
 }
 
 
-def runner(name: str) -> Callable[[Split, float, int], Any]:
+def runner(name: str) -> Callable[..., Any]:
     """What runs a peer; complains if its environment was not built."""
     folder = Path(os.environ.get("VEIL_PEERS") or Path(__file__).parents[3] / "peers").resolve()
     home = PEERS[name].home
@@ -59,10 +59,10 @@ def runner(name: str) -> Callable[[Split, float, int], Any]:
     return partial(ask, name, command)
 
 
-def ask(name: str, command: tuple[str, ...], split: Split, epsilon: float, seed: int) -> Any:
-    """The probabilities, seconds and peak memory (MB) that a peer answers with."""
+def ask(name: str, command: tuple[str, ...], split: Split, epsilon: float, seed: int, fits: int = 1) -> Any:
+    """The probabilities, seconds and peak memory (MB) that a peer answers with, after so many fits in a row."""
     with TemporaryDirectory(prefix="veil-") as folder:
-        public = {"method": name, "epsilon": epsilon, "delta": PEERS[name].delta, "seed": seed}
+        public = {"method": name, "epsilon": epsilon, "delta": PEERS[name].delta, "seed": seed, "fits": fits}
         _write(Path(folder), split, public)
         environment = {**os.environ, **ONE_THREAD}
         done = subprocess.run([*command, folder], capture_output=True, text=True, env=environment, errors="replace")

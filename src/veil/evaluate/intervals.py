@@ -28,6 +28,7 @@ def share_interval(share: float, top: float, bottom: float, tops: Numbers, botto
     For the true share s, top - s bottom is noise alone; all s for which it is no larger than noise is (Fieller 1940).
     With so much noise that any share will do this is everything from 0 to 1, as it should be.
     """
+    share = min(max(share, 0.0), 1.0)  # rounding may have led beyond
     candidates = np.unique(np.clip(share + STEPS, 0, 1))
     seen = top - candidates * bottom
     low, high = np.quantile(tops[:, None] - candidates * bottoms[:, None], [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -78,29 +79,42 @@ def area_interval(found: Pairs, tied: float, level: float) -> Interval:
     """Where the exact AUC of these rows may lie.
 
     Pairs in order and pairs in all are products of unbiased counts with independent noise, so their own noise has
-    mean zero whatever the true counts are. What lies within a part is added on both sides.
+    mean zero whatever the true counts are.
     """
     (p, q), (z, w) = found.possible, found.noise
     pairs_noise = ordered(p, w) + ordered(z, np.broadcast_to(q, z.shape)) + ordered(z, w)
     more, less = z.sum(axis=1), w.sum(axis=1)
     all_noise = p.sum() * less + q.sum() * more + more * less
     released, total = ordered(*found.released), found.released[0].sum() * found.released[1].sum()
-    low, high = share_interval(area(found), float(released), float(total), pairs_noise, all_noise, level)
-    margin = within(p, q, tied) + ROUNDING
-    return Interval(max(low - margin, 0.0), min(high + margin, 1.0))
+    shown = area(found), float(released), float(total)
+    seen = share_interval(*shown, pairs_noise, all_noise, level)
+    missed = within(p, q, tied) * p.sum() * q.sum()
+    low, high = share_interval(*shown, partly_missed(pairs_noise, missed, seen), all_noise, level)
+    return Interval(max(low - ROUNDING, 0.0), min(high + ROUNDING, 1.0))
 
 
 def within(positives: Numbers, negatives: Numbers, tied: float) -> float:
-    """How far the order of rows in one part can move the AUC, about.
+    """How much AUC the order of rows within parts can hold, about, on top of what the order of the parts shows.
 
-    A part that holds a share s of all pairs is taken to be ordered no better, and no worse, than sqrt(s) of the way
-    from ties to a perfect order: exact for one part that holds everything, and what smooth scores do in many parts.
-    Large parts that no threshold divided, though there were rows enough to find one, are ties.
+    A part that holds a share s of all pairs is taken to be ordered at most 1.5 sqrt(s) of the way from ties to a
+    perfect order, as smooth scores of an AUC up to 0.85 are; better ones hide a little more than this. Large parts that
+    no threshold divided, though there were rows enough to find one, are ties.
     """
     share = positives * negatives / (positives.sum() * negatives.sum())
     rows = positives + negatives
     share = np.where((rows > tied) & (rows > 4 * rows.mean()), 0, share)
-    return float((share * np.sqrt(share)).sum() / 2)
+    return float((share * np.minimum(1.5 * np.sqrt(share), 1)).sum() / 2)
+
+
+def partly_missed(noise: Numbers, missed: float, seen: Interval) -> Numbers:
+    """The draws of noise, half of them less the most that was missed, half of them less the least.
+
+    Within parts a model orders rows as it does between them, or they are tied; where it is not certain on which side of
+    0.5 the area is, the order may be either way. An interval from these draws holds as often as it says at both ends,
+    and more often between them.
+    """
+    ends = (-missed if seen.low < 0.5 else 0.0), (missed if seen.high > 0.5 else 0.0)
+    return noise - np.resize(ends, len(noise))
 
 
 def rate_bands(found: Pairs, level: float) -> tuple[tuple[Numbers, Numbers], tuple[Numbers, Numbers]]:

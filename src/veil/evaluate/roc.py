@@ -25,6 +25,7 @@ from .intervals import (
     falling_shares,
     ordered,
     pairs,
+    partly_missed,
     rate_bands,
     share_interval,
     within,
@@ -197,9 +198,14 @@ def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
     values = np.array([area(pair) for pair in found])
     moved = np.mean([_moved(pair) - area(pair) for pair in found], axis=0)
     m = float(values.mean())
-    margin = float(np.mean([within(*pair.possible, np.inf) for pair in found]))
-    low, high = np.quantile(moved, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return m, Interval(max(m - max(high, 0) - margin, 0.0), min(m - min(low, 0) + margin, 1.0))
+    missed = float(np.mean([within(*pair.possible, np.inf) for pair in found]))
+    return m, _around(m, partly_missed(moved, missed, _around(m, moved)))
+
+
+def _around(value: float, noise: Numbers) -> Interval:
+    """What lies as far from the value as noise goes."""
+    low, high = np.quantile(noise, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(max(value - max(high, 0), 0.0), min(value - min(low, 0), 1.0))
 
 
 def _moved(pair: Pairs) -> npt.NDArray[np.float64]:
