@@ -78,8 +78,9 @@ def check_partition(
 
 def _forget(question: Any) -> None:
     """Drop what a question has kept of its own answers, such as its size: whoever made it may have changed that."""
-    for name in vars(question).keys() - question.__dataclass_fields__.keys():
-        vars(question).pop(name, None)
+    held, fields = vars(question), question.__dataclass_fields__
+    for name in [name for name in held if name not in fields]:
+        held.pop(name, None)
 
 
 def _column(name: str, schema: Schema) -> Categorical | Numeric:

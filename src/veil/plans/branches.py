@@ -17,7 +17,7 @@ MOST_DEPTH = 50
 RUNS = 8  # of a numeric column at the root of a tree of its own
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Node:
     """A node of a tree. `reach` says which codes, of all columns side by side, a row in it can have."""
 
