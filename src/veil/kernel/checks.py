@@ -46,16 +46,8 @@ def check_partition(
     if depth > DEEPEST:
         raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
     seen = set() if seen is None else seen
-    if id(partition) in seen:
-        return
     if type(partition) is Grid and type(partition.axes) is tuple:
-        for axis in partition.axes:
-            if id(axis) not in seen:
-                _check_axis(axis, schema)
-        seen.update(map(id, (partition, *partition.axes)))  # whoever asks holds them, so no number is used again
-        kept = prod([len(axis.names) for axis in partition.axes]), tuple([axis.column for axis in partition.axes])
-        if (partition.size, partition.columns) != kept:
-            raise BadInput("a grid must have the size and the columns of its axes: make it anew")
+        _check_grid(partition, schema, seen)
     elif type(partition) is Tree and type(partition.branches) is tuple:
         _forget(partition)
         for part in (partition.cut, *partition.branches):  # none of them has more cells than the tree
@@ -75,6 +67,18 @@ def check_partition(
         )
     if depth == 0 and type(partition) is not Grid:  # a trial without rows: what fails must fail before the charge
         partition.cells({"": np.zeros(0, np.uint8), **{name: np.zeros(0, np.uint8) for name in partition.columns}})
+
+
+def _check_grid(grid: Grid, schema: Schema, seen: set[int]) -> None:
+    if id(grid) in seen:
+        return
+    for axis in grid.axes:
+        if id(axis) not in seen:
+            _check_axis(axis, schema)
+    seen.update(map(id, (grid, *grid.axes)))  # whoever asks holds them, so no number is used again
+    kept = prod([len(axis.names) for axis in grid.axes]), tuple([axis.column for axis in grid.axes])
+    if (grid.size, grid.columns) != kept:
+        raise BadInput("a grid must have the size and the columns of its axes: make it anew")
 
 
 def _forget(question: Any) -> None:
