@@ -196,11 +196,11 @@ class Tree:
         return tuple(dict.fromkeys(name for part in (self.cut, *self.branches) for name in part.columns))
 
     @cached_property
-    def steps(self) -> tuple[Integers, Integers] | None:
-        """The column of every inner node and the start of its codes in the second array: there, for each code, the next
-        node or ~leaf. None if a cut is not of one column."""
+    def steps(self) -> tuple[tuple[str, ...], Integers, Integers] | None:
+        """The columns of the cuts; the column of every inner node and the start of its codes in the last array: there,
+        for each code, the next node or ~leaf. None if a cut is not of one column."""
         nodes: list[tuple[Partition, int]] = [(self, 0)]
-        after, at = list[int](), list[tuple[int, int]]()
+        after, at, places = list[int](), list[tuple[int, int]](), dict[str, int]()
         for node, leaf in nodes:  # it grows on the way
             cut, branches = (node.cut, node.branches) if isinstance(node, Tree) else (node, (WHOLE,) * node.size)
             if not isinstance(cut, Grid) or len(cut.axes) != 1:
@@ -210,15 +210,15 @@ class Tree:
                 ways.append(~leaf if branch.size == 1 else len(nodes))
                 nodes += [(branch, leaf)] if branch.size > 1 else []
                 leaf += branch.size
-            at.append((self.columns.index(cut.columns[0]), len(after)))
+            at.append((places.setdefault(cut.columns[0], len(places)), len(after)))
             after += [ways[group] for group in cut.axes[0].groups]
-        return np.array(at).T.copy(), np.array(after)
+        return tuple(places), np.array(at).T.copy(), np.array(after)
 
     def cells(self, codes: Codes) -> Integers:
         if self.steps is not None:
             return self._walk(codes, *self.steps)
         taken = self.cut.cells(codes)
-        leaves, offset = np.empty(len(taken), np.int64), 0
+        leaves, offset = np.zeros(len(taken), np.int64), 0
         for number, branch in enumerate(self.branches):
             rows = np.flatnonzero(taken == number)
             leaves[rows] = branch.cells({name: codes[name][rows] for name in branch.columns} or {"": rows})
@@ -226,10 +226,10 @@ class Tree:
             offset += branch.size
         return leaves
 
-    def _walk(self, codes: Codes, at: Integers, after: Integers) -> Integers:
+    def _walk(self, codes: Codes, names: tuple[str, ...], at: Integers, after: Integers) -> Integers:
         """The leaf of each row: step by step, all that are not yet in theirs go on to the next node."""
-        table = np.concatenate([codes[name] for name in self.columns])
-        rows = np.arange(len(table) // len(self.columns))
+        table = np.concatenate([codes[name] for name in names])  # no other column: it may be one of words
+        rows = np.arange(len(table) // len(names))
         leaves, node, first = np.empty(len(rows), np.int64), np.zeros(len(rows), np.int64), at[0] * len(rows)
         while len(rows):
             node = after.take(at[1].take(node) + table.take(first.take(node) + rows))

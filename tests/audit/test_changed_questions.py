@@ -11,6 +11,7 @@ from veil import WHOLE, Binned, Budget, CellScores, Gini, Grid, Linear, Predicte
 from veil.audit.tables import COLOURS, EMPTY, LONE, RED, SCHEMA, rows
 from veil.kernel.coins import Drawn, PathScores
 from veil.kernel.losses import Logistic
+from veil.kernel.odds import Odds
 from veil.questions import Axis
 
 TABLES = [EMPTY, LONE, rows(("yes", "red", 1), ("no", "blue", 3), ("yes", "green", 2))]
@@ -27,7 +28,21 @@ def colours(table):
     return Grid((changed(Axis(one.column, one.groups, one.names), "table", table),))
 
 
+def astray(codes):
+    """Cells or scores that there are not, of rows that nobody may see."""
+    return np.full((len(codes["colour"]), 2), -7)[:, 0]
+
+
+def longer(values, make, more):
+    """A question made of a list that has become longer since."""
+    question = make(values)
+    question.cut.size  # noqa: B018 - it may be kept from here on
+    values[:] = more
+    return question
+
+
 DRAWN = Drawn(COLOURS.axes, (False,), 1, 3)
+SCORES = Linear({"colour": np.arange(8).reshape(4, 2)}, [0, 0])
 CHANGED = {
     "an axis to groups that it has not": lambda: colours(np.full(4, 50)),
     "an axis to fewer codes": lambda: colours(np.zeros(1, np.int64)),
@@ -50,6 +65,16 @@ CHANGED = {
         changed(Linear({"colour": np.zeros((4, 2))}, [0, 0]), "tables", {"colour": np.zeros((1, 2), np.int64)})
     ),
     "edges to none": lambda: changed(Binned(Linear({}, [0.0]), [0.0]), "cuts", np.zeros((2, 2))),
+    "a grid to a rule of its own": lambda: Predicted(
+        CellScores(changed(Grid(COLOURS.axes), "cells", astray), np.zeros((4, 2)))
+    ),
+    "a drawn tree to a rule of its own": lambda: changed(Drawn(COLOURS.axes, (False,), 1, 3), "cells", astray),
+    "odds to a rule of their own": lambda: Binned(changed(Odds(SCORES, 0), "scores", astray), [0.0]),
+    "a grid to a column twice": lambda: changed(grid(SCHEMA, "age", "colour"), "axes", COLOURS.axes * 2),
+    "the edges of a tree's cut": lambda: longer([0.5], lambda v: Tree(Binned(SCORES, v), (WHOLE,) * 2), [0.5, 2.5]),
+    "the scores of a tree's cut": lambda: longer(
+        [[0, 1]] * 4, lambda v: Tree(Predicted(CellScores(COLOURS, v)), (WHOLE,) * 2), [[0, 1, 2]] * 4
+    ),
     "path scores of a grid": lambda: Predicted(PathScores(COLOURS, np.array([0]), np.zeros((1, 2)))),
 }
 ASKS = {

@@ -7,7 +7,24 @@ import numpy as np
 import pytest
 from exact_laws import Scripted, source_of
 
-from veil import WHOLE, Binned, Budget, CellScores, Linear, Predicted, Rows, Sum, Tree, VeilError
+from veil import (
+    WHOLE,
+    Binned,
+    Budget,
+    Categorical,
+    CellScores,
+    Ledger,
+    Linear,
+    Predicted,
+    Rows,
+    Schema,
+    Sum,
+    Text,
+    Tree,
+    VeilError,
+    axis,
+    open_source,
+)
 from veil.audit.tables import EMPTY, LONE, rows
 
 TABLES = [EMPTY, LONE, rows(("yes", "red", 1), ("no", "blue", 3), ("yes", "green", 2))]
@@ -78,3 +95,23 @@ def test_hits_that_would_never_be_used_up_are_refused(hits) -> None:
     with pytest.raises((VeilError, TypeError)):
         source.above(Rows(0), -100, Budget(1), hits=hits)
     assert source._account.ledger.spent == 0
+
+
+WORDS = Schema(
+    name="words",
+    label="y",
+    column=[
+        Categorical(name="a", values=["p", "q"], missing="q"),
+        Text(name="text", words=["one", "two"]),
+        Categorical(name="y", values=["no", "yes"]),
+    ],
+)
+
+
+@pytest.mark.parametrize("rows", range(4))
+def test_a_leaf_that_reads_words_does_not_fail_on_a_row(rows: int) -> None:
+    of_words = Predicted(Linear({"text": np.zeros((2, 1))}, [0.0]))  # one class: it has a single cell
+    columns = {"a": ["p", "q", "p"][:rows], "text": ["one two", "", "two"][:rows], "y": ["no", "yes", "yes"][:rows]}
+    source = open_source(columns, WORDS, Ledger(10**6, "words"), noise=0)
+    counts = source.count(Tree(axis(WORDS.get("a")), (of_words, WHOLE)), Budget(10**5)).value
+    assert counts.sum(axis=1).tolist() == [columns["a"].count("p"), columns["a"].count("q")]

@@ -129,6 +129,27 @@ def test_a_choice_among_grids_beyond_two_to_the_sixty_three_cells():
         source.choose([few, most], Rows(), Budget(1))
 
 
+@pytest.mark.parametrize("most", [0, tally.MOST_GATHERED])
+def test_groups_in_a_cell_are_the_same_from_a_sparse_matrix(monkeypatch, most):
+    monkeypatch.setattr(tally, "MOST_GATHERED", most)
+    one, cells = table(300), EVERY[2]
+    found = {}
+    for places, starts, counts in one.tabulate_within(cells, AXES):
+        found.update(zip(places, np.split(counts, starts[1:]), strict=True))
+    for place, counts in found.items():
+        parts = [part.tabulate(Grid((AXES[place],))) for part in one.split(cells)]
+        assert (np.moveaxis(counts, 1, 0) == parts).all()
+    assert sorted(found) == list(range(len(AXES)))
+
+
+def test_a_choice_by_a_hundred_thousand_categories_needs_no_square_of_them():
+    schema = wide(2, 100_000)
+    rows = {"c0": ["7", "8"] * 50, "c1": ["7"] * 100, "y": ["no", "yes"] * 50}
+    source = open_source(rows, schema, Ledger(10**9, "w"), noise=0)
+    candidates = [axis(column) for column in schema.features]
+    assert source.choose_each(WHOLE, candidates, Majority(), Budget(10**6)).value.tolist() == [0]
+
+
 def test_a_handicap_turns_a_close_choice():
     source = open_source({"c0": ["1"] * 9 + ["2"] * 9, "c1": ["1", "2"] * 9, "y": ["no"] * 9 + ["yes"] * 9},
                          wide(2, 4), Ledger(10**9, "w"), noise=0)  # fmt: skip

@@ -6,7 +6,6 @@ Everything here is public. A question that passes cannot fail on a row afterward
 from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,8 @@ def check_partition(
         _forget(partition)
         for part in (partition.cut, *partition.branches):  # none of them has more cells than the tree
             check_partition(part, schema, dense=False, depth=depth + 1, seen=seen)
+        if partition.cut.size != len(partition.branches):  # edges or scores of the cut may have changed since
+            raise BadInput("a tree needs one branch for every cell of its cut: make it anew")
     elif type(partition) is Drawn:
         _check_drawn(partition, schema)
     elif type(partition) in (Binned, Predicted):
@@ -76,13 +77,14 @@ def _check_grid(grid: Grid, schema: Schema, seen: set[int]) -> None:
         if id(axis) not in seen:
             _check_axis(axis, schema)
     seen.update(map(id, (grid, *grid.axes)))  # whoever asks holds them, so no number is used again
-    kept = prod([len(axis.names) for axis in grid.axes]), tuple([axis.column for axis in grid.axes])
-    if (grid.size, grid.columns) != kept:
-        raise BadInput("a grid must have the size and the columns of its axes: make it anew")
+    _forget(grid)
+    if len({*grid.columns}) < len(grid.axes):
+        raise BadInput("a grid can hold a column only once")
 
 
 def _forget(question: Any) -> None:
-    """Drop what a question has kept of its own answers, such as its size: whoever made it may have changed that."""
+    """Drop what a question has kept of its own answers, such as its size, or was given in place of its methods: whoever
+    made it may have changed that."""
     held, fields = vars(question), question.__dataclass_fields__
     for name in [name for name in held if name not in fields]:
         held.pop(name, None)
@@ -156,10 +158,11 @@ def _check_drawn(tree: Drawn, schema: Schema) -> None:
         raise BadInput("a drawn tree must have every column once, and the size of its axes: make it anew")
     if tree.size != kept.size or tree.size * len(schema.classes) >= WIDEST:
         raise BadInput("the leaves of a drawn tree cannot be numbered: use a smaller depth")
+    _forget(tree)
 
 
 def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
-    if type(scorer) in (CellScores, PathScores, Sum, Linear):
+    if type(scorer) in (CellScores, PathScores, Sum, Linear, Odds):
         _forget(scorer)
     if type(scorer) is CellScores:
         check_partition(scorer.partition, schema, depth=depth + 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
 from ..questions import Axis, Grid, join
 from .noise import Integers
@@ -184,9 +185,17 @@ def by_column(axes: Sequence[Axis]) -> dict[str, list[int]]:
     return places
 
 
-def stacked(axes: Sequence[Axis]) -> tuple[npt.NDArray[np.float64], list[int]]:
-    """Which group, of all groups of axes of one column, holds which code, and where the groups of each axis start."""
+def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:
+    """Which group, of all groups of axes of one column, holds which code, and where the groups of each axis start.
+
+    A matrix; a sparse one if it is large, since every category by itself would be a square.
+    """
     starts = [0, *accumulate(axis.size for axis in axes)]
-    groups = np.zeros((starts.pop(), len(axes[0].groups)))
-    groups[np.array([axis.groups for axis in axes]) + np.array(starts)[:, None], np.arange(groups.shape[1])] = 1
+    shape = (starts.pop(), len(axes[0].groups))
+    places = np.array([axis.groups for axis in axes]) + np.array(starts)[:, None]
+    if prod(shape) > MOST_GATHERED:
+        ones, codes = np.ones(places.size), np.broadcast_to(np.arange(shape[1]), places.shape)
+        return csr_matrix((ones, (places.ravel(), codes.ravel())), shape), starts
+    groups = np.zeros(shape)
+    groups[places, np.arange(shape[1])] = 1
     return groups, starts
