@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from joblib import parallel_config
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -115,6 +116,8 @@ def test_what_may_mix_rows_is_not_taken_for_trees(calls):
         codes(model.fit(X, TRUTH), X[:20])
     codes(DecisionTreeClassifier().fit(X, TRUTH), X[:20].astype(object))
     codes(ExtraTreeClassifier().fit(X, TRUTH), X[:20].tolist())
+    with parallel_config(n_jobs=2):  # trees are added up as they are done
+        codes(RandomForestClassifier(**fit).fit(X, TRUTH), X[:20])
     assert {*calls} == {1}
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from veil import BadInput, Binned, Budget, Categorical, Linear, Numeric, Schema
+from veil.bags import Bags
 from veil.kernel.checks import check_partition
 from veil.kernel.odds import STEPS, Odds
 from veil.questions import UNIT
@@ -76,3 +77,10 @@ def test_a_source_cuts_rows_by_their_odds(source):
     scorer = Linear({}, [0.0] * len(source.schema.classes))
     counts = source.count(Binned(Odds(scorer, 0), [-9.0, 9.0]), Budget(50)).value
     assert counts.shape == (3, len(source.schema.classes)) and counts.sum() == counts[1].sum() > 0
+
+
+@pytest.mark.parametrize("words", [0, 1, 4000, 5000, 9000])
+def test_no_number_of_words_is_too_large_for_odds(words):
+    scorer = Linear({"w": np.full((9000, 3), [0, 2.0**30, -(2.0**30)])}, [0.0, 0.0, 0.0])
+    codes = {"w": Bags(np.array([0, words]), np.arange(words))}
+    assert Odds(scorer, 0).scores(codes).shape == (1, 1)  # and no failure that would tell of a row

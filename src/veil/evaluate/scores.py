@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -248,7 +249,7 @@ def _judged(model: Any, call: Callable[[Any], Any], X: Any, width: int, missing:
     """
     if X is None:
         raise BadInput("give the rows that the model is to judge")
-    if type(model) not in TREES or model.get_params().get("n_jobs") not in (None, 1) or not _is_numeric(X):
+    if type(model) not in TREES or _in_threads(model) or not _is_numeric(X):
         return _one_by_one(call, X, width, missing)
     found = np.full((len(X), width), missing)
     with quiet(), suppress(Exception):  # of the columns' names and number: the values are finite
@@ -256,6 +257,11 @@ def _judged(model: Any, call: Callable[[Any], Any], X: Any, width: int, missing:
         found[~finite] = _one_by_one(call, X[~finite], width, missing)
         found[finite] = np.asarray(call(X[finite]), found.dtype).reshape(-1, width)
     return found
+
+
+def _in_threads(model: Any) -> bool:
+    """Whether trees may be added up in the order in which they are done, as the model or all around it asks for."""
+    return model.get_params().get("n_jobs") not in (None, 1) or effective_n_jobs(None) > 1
 
 
 def _is_numeric(X: Any) -> bool:

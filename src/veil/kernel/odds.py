@@ -42,6 +42,6 @@ def odds_of(scores: Integers, label: int) -> Integers:
     """
     others = np.delete(scores, label, axis=1)
     best = others.max(axis=1, keepdims=True)
-    below = np.minimum((best - others) >> SHIFT, len(SHARES) - 1)
+    below = np.clip((best - others) >> SHIFT, 0, len(SHARES) - 1)  # thousands of huge weights may have wrapped around
     steps = np.searchsorted(SUMS, SHARES[below].sum(axis=1, keepdims=True), side="right")
     return np.asarray(scores[:, [label]] - best - (steps << SHIFT))
