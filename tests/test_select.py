@@ -118,7 +118,8 @@ def test_a_ledger_is_charged_once_and_refuses_the_rest(mail):
         ("--how", "magic"),
         ("--k", "0"),
         ("--how", "discernibility"),
-        ("--threshold", "5", "--at-most", "0"),
+        ("--threshold", "-5", "--at-most", "0"),
+        ("--threshold", "0.1"),
     ],
 )
 def test_bad_input_is_refused(mail, wrong):

@@ -107,7 +107,10 @@ def test_columns_without_any_word_and_rows_with_too_many_are_no_error():
         PrivateSelectKBest(k=2, words_per_row=0.5),
         PrivateSelectThreshold(threshold="high"),
         PrivateSelectThreshold(threshold=float("nan")),
-        PrivateSelectThreshold(at_most=0),
+        PrivateSelectThreshold(threshold=-5, at_most=0),
+        PrivateSelectThreshold(),
+        PrivateSelectThreshold(threshold=0),
+        PrivateSelectThreshold(score="entropy", threshold=0.1),
         KDiscernibilitySelect(k=1),
     ],
 )
@@ -238,3 +241,16 @@ def test_the_paper_s_naive_bayes_is_the_textbook_one_without_noise():
     ours = SparseNaiveBayesClassifier(rules="paper", words_per_row=12, **HUGE).fit(FRAME)
     theirs = BernoulliNB().fit(MATRIX, KINDS)
     assert np.abs(ours.predict_proba(FRAME) - theirs.predict_proba(MATRIX)).max() < 0.01
+
+
+def test_a_threshold_that_no_feature_can_reach_is_refused_with_the_scale_that_scores_have():
+    rows, schema = datasets.load("iris")
+    ledger = Ledger(3, "iris")
+    for score in ("gini", "entropy"):
+        with pytest.raises(BadInput, match="minus rows x impurity"):
+            PrivateSelectThreshold(score=score, threshold=0.0, schema=schema, ledger=ledger).fit(rows)
+    with pytest.raises(BadInput, match="give a threshold"):
+        PrivateSelectThreshold(schema=schema, ledger=ledger).fit(rows)
+    assert ledger.spent == 0
+    found = PrivateSelectThreshold(threshold=-30, epsilon=10**9, schema=schema, random_state=0).fit(rows)
+    assert set(found.selected_) == {"petal length (cm)", "petal width (cm)"}

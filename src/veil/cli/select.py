@@ -16,6 +16,7 @@ from . import charge
 from .output import Json, check_paths, console, print_json, show_table, steps
 
 SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
+SCALE = "a number of rows; by gini and entropy minus rows x impurity, so below zero"
 WAYS = "auto, peel, perturb, cluster; with a threshold also sieve; or discernibility, which has no score"
 
 
@@ -25,7 +26,7 @@ def select(
     epsilon: Annotated[str, typer.Option(help="What the selection may cost, such as 1 or 1/2.")],
     score: Annotated[str, typer.Option(help=f"What makes a feature good: {SCORES}.")] = "gini",
     k: Annotated[int | None, typer.Option("--k", min=1, help="How many to select; 10 without a threshold.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="Select those whose score is at least this.")] = None,
+    threshold: Annotated[float | None, typer.Option(help=f"Select what scores at least this: {SCALE}.")] = None,
     at_most: Annotated[int, typer.Option(min=1, help="With a threshold, how many at most.")] = 10,
     how: Annotated[str, typer.Option(help=f"How to choose: {WAYS}.")] = "auto",
     words_per_row: Annotated[

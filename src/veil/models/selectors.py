@@ -203,6 +203,9 @@ class PrivateSelectKBest(PrivateSelector):
 class PrivateSelectThreshold(PrivateSelector):
     """The columns or words whose score is at or above a threshold, at most so many; for scores see PrivateSelectKBest.
 
+    `threshold` has no default, since scores grow with the rows: by count, difference, purity and majority they are
+    numbers of rows; by gini and entropy (in bits) minus rows x impurity, so below zero.
+
     `how` is "peel" (peel and check), "sieve" (capped sparse vector), "perturb", "cluster" (of words), or "auto".
     """
 
@@ -212,7 +215,7 @@ class PrivateSelectThreshold(PrivateSelector):
         self,
         *,
         score: str = "gini",
-        threshold: float = 0.0,
+        threshold: float | None = None,
         at_most: int = 10,
         how: str = "auto",
         words_per_row: int | None = None,
