@@ -16,7 +16,17 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from veil import BadInput, BudgetRefused, Categorical, Ledger, NaiveBayesClassifier, Numeric, Schema, datasets
+from veil import (
+    BadInput,
+    BudgetRefused,
+    Categorical,
+    Ledger,
+    NaiveBayesClassifier,
+    Numeric,
+    PrivatePipeline,
+    Schema,
+    datasets,
+)
 
 FRAMES = {
     "pandas": lambda rows: rows,
@@ -257,6 +267,37 @@ def test_an_exact_score_is_refused(fair):
     rows, schema = fair
     with pytest.raises(BadInput, match="tells about the rows"):
         fitted(rows, schema).score(rows.drop(columns="affair"), rows["affair"])
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_search_that_would_need_an_exact_score_is_refused_before_its_first_fit(fair, tmp_path, inside):
+    rows, schema = fair
+    features, labels, ledger = rows.drop(columns="affair"), rows["affair"], Ledger(9, schema.name)
+    (tmp_path / "fair.toml").write_text(schema.to_toml())
+    for declared in (schema, tmp_path / "fair.toml"):
+        model = NaiveBayesClassifier(epsilon=1, schema=declared, ledger=ledger)
+        model = PrivatePipeline([model], epsilon=1, schema=declared, ledger=ledger) if inside else model
+        with pytest.raises(TypeError, match="scoring"):
+            GridSearchCV(model, {"epsilon": [0.5, 1]}, cv=2).fit(features, labels)
+        with pytest.raises(TypeError, match="scoring"):
+            cross_val_score(make_pipeline(FunctionTransformer(), model), features, labels, cv=2)
+        with pytest.raises(BadInput, match="tells about the rows"):
+            model.score(features, labels)
+    assert ledger.spent == 0
+    assert not hasattr(model.fit(rows).set_params(schema="public"), "score")  # its last fit was not
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_models_of_public_rows_have_a_score(fair, tmp_path, inside):
+    rows, schema = fair
+    public = schema.model_copy(update={"public": True})
+    (tmp_path / "fair.toml").write_text(public.to_toml())
+    for declared in (public, tmp_path / "fair.toml", "public"):
+        model = NaiveBayesClassifier(epsilon=10, schema=declared, random_state=0)
+        model = PrivatePipeline([model], epsilon=10, schema=declared, random_state=0) if inside else model
+        assert cross_val_score(model, rows.drop(columns="affair"), rows["affair"], cv=2).min() > 0.6
+    for unreadable in (None, tmp_path / "nothing.toml", 3):
+        assert not hasattr(model.set_params(schema=unreadable), "score")
 
 
 def test_a_pipeline_and_a_search_on_public_rows(fair):

@@ -18,7 +18,7 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import total
 from ..schema import Schema
-from .base import NO_SCHEMA, PrivateClassifier, is_public
+from .base import OfPublicRows, PrivateClassifier, declared, is_public
 from .rows import public_schema, public_words
 from .selectors import PrivateSelector
 
@@ -81,14 +81,10 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         return steps
 
     def _schema(self, X: Any, y: Any, steps: list[Any]) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if self.schema is None:
-            raise BadInput(NO_SCHEMA)
         if is_public(self.schema):
             words = issparse(X) or any(step.of_words for step in steps)
             return (public_words if words else public_schema)(X, y, self)
-        return Schema.read(self.schema)
+        return declared(self.schema)
 
     def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
         """What each step may cost; one that costs nothing leaves its part to the others."""
@@ -102,6 +98,7 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
 
     def _keep(self, fitted: list[Any]) -> None:
         self.steps_, last = fitted, fitted[-1]
+        self.schema_ = last.schema_
         self.releases_ = tuple(release for step in fitted for release in step.releases_)
         self.receipts_ = tuple(receipt for step in fitted for receipt in step.receipts_)
         self.costs_ = tuple(total(step.receipts_) for step in fitted)
@@ -133,8 +130,9 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         last, X = self._last(X)
         return np.asarray(last.predict_proba(X))
 
+    @OfPublicRows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows predicted right; only of a model of public rows."""
+        """The share of rows predicted right; only models of public rows have it."""
         last, X = self._last(X)
         return float(last.score(X, y, sample_weight))
 

@@ -22,7 +22,7 @@ from ..plans.k_discernibility import k_discernibility
 from ..plans.run import is_private, rehearse, run
 from ..plans.selection import is_free, select_above, select_best
 from ..schema import Schema
-from .base import NO_SCHEMA, is_public, keep_names
+from .base import declared, is_public, keep_names
 from .rows import as_table, has_names, public_schema, public_words, training_columns, words_of
 
 
@@ -57,13 +57,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
 
     def _schema(self, X: Any, y: Any) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if self.schema is None:
-            raise BadInput(NO_SCHEMA)
         if is_public(self.schema):
             return (public_words if self.of_words or issparse(X) and self.takes_words else public_schema)(X, y, self)
-        return Schema.read(self.schema)
+        return declared(self.schema)
 
     def _keep(self, schema: Schema, found: Selected, releases: Any, receipts: Any) -> None:
         names = feature_names(schema)
