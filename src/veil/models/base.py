@@ -27,6 +27,7 @@ from ..questions import Scorer
 from ..schema import Schema
 from ..synopsis.domain import declared_values
 from .files import write_model
+from .narrowed import fitting
 from .rows import (
     as_table,
     feature_columns,
@@ -108,7 +109,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _schema(self, X: Any, y: Any) -> Schema:
         if is_public(self.schema):
             return (public_words if self.of_words else public_schema)(X, y, self)
-        return declared(self.schema)
+        return fitting(X, declared(self.schema))
 
     def _keep(
         self,

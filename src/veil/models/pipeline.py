@@ -19,6 +19,7 @@ from ..kernel.ledger import Ledger
 from ..plans.run import total
 from ..schema import Schema
 from .base import OfPublicRows, PrivateClassifier, declared, is_public
+from .narrowed import fitting
 from .rows import public_schema, public_words
 from .selectors import PrivateSelector
 
@@ -84,7 +85,7 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         if is_public(self.schema):
             words = issparse(X) or any(step.of_words for step in steps)
             return (public_words if words else public_schema)(X, y, self)
-        return declared(self.schema)
+        return fitting(X, declared(self.schema))
 
     def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
         """What each step may cost; one that costs nothing leaves its part to the others."""
