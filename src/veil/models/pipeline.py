@@ -1,7 +1,9 @@
 """PrivatePipeline: selectors and a classifier after them, under one budget and one ledger."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from fractions import Fraction
 from typing import Any
 
@@ -9,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
+from sklearn.utils import Bunch, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, text_table
 from ..errors import BadInput, BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..plans.run import total
+from ..kernel.release import Release
+from ..plans.run import guessed_rows, made_up, total
 from ..schema import Schema
 from .base import OfPublicRows, PrivateClassifier, declared, is_public
 from .narrowed import fitting
@@ -31,7 +34,11 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
     `ledger` and `random_state` are not used; those of the pipeline are. A selector that has nothing to leave out costs
     nothing, and its part goes to the others; whatever happens, a fit costs epsilon exactly.
 
-    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost), `releases_` and `receipts_` of all.
+    Steps can have names, as in scikit-learn: `("nb", NaiveBayesClassifier())`, else those of their classes are used,
+    for `set_params(nb__smoothing=2)`, `pipeline["nb"]` and `named_steps`.
+
+    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost), `schema_` (of what was selected), `releases_`
+    and `receipts_` of all.
 
     >>> from veil import NaiveBayesClassifier, PrivateSelectKBest, datasets
     >>> rows, schema = datasets.load("iris")
@@ -70,12 +77,68 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
             fitted.append(clone(step).set_params(epsilon=part, **given).fit(X, y))
             if isinstance(step, PrivateSelector):
                 X, schema = fitted[-1].narrowed(X), fitted[-1].selected_schema_
+        for step in fitted:
+            step.ledger = self.ledger  # as other models keep it: a budget of its own is gone with the fit
         self._keep(fitted)
         return self
 
+    def rehearse(self) -> "tuple[Release[Any], ...]":
+        """The answers that a fit would ask for, with their noise; nothing is opened or charged.
+
+        What is selected is made up, as the rows are.
+        """
+        schema = self._schema(None, None, self._checked())
+        alone = clone(self).set_params(schema=schema, ledger=None, random_state=0)
+        return tuple(alone.fit(made_up(schema, guessed_rows(schema))).releases_)
+
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
+        """Write the classifier to a file, with the receipts of all steps: it cost what they cost together.
+
+        `veil.load_model` reads it back as a classifier of what was selected alone. The noisy answers in it are those
+        of the classifier; what the selectors answered is its schema.
+        """
+        check_is_fitted(self)
+        last = copy(self.steps_[-1])
+        last.receipts_ = self.receipts_
+        last.save(path, force=force)
+
+    @property
+    def named_steps(self) -> Bunch:
+        """The steps by name; the fitted ones after a fit."""
+        names, steps = zip(*_named(self.steps), strict=True)
+        return Bunch(**dict(zip(names, getattr(self, "steps_", steps), strict=True)))
+
+    def __getitem__(self, place: Any) -> Any:
+        """The step of this name or at this place; a list of steps for a slice."""
+        return self.named_steps[place] if isinstance(place, str) else [*self.named_steps.values()][place]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings; with `deep` also the steps by name, and theirs as `name__setting`."""
+        found = dict(super().get_params(deep=False))
+        for name, step in _named(self.steps) if deep else ():
+            found[name] = step
+            inside = step.get_params() if isinstance(step, BaseEstimator) else {}
+            found |= {f"{name}__{setting}": value for setting, value in inside.items()}
+        return found
+
+    def set_params(self, **given: Any) -> "PrivatePipeline":
+        """Change settings, those of steps as `name__setting`, or put other steps in the place of these names."""
+        self.steps = given.pop("steps", self.steps)
+        named = dict(_named(self.steps))
+        if others := {name: given.pop(name) for name in named if name in given}:
+            self.steps = [*{**named, **others}.items()]
+        super().set_params(**given)
+        return self
+
     def _checked(self) -> list[Any]:
-        """The steps without their names, if they are ours."""
-        steps = [step[1] if isinstance(step, tuple) else step for step in self.steps]
+        """The steps without their names, if they are ours and the names tell them apart."""
+        names, steps = [name for name, _ in _named(self.steps)], [step for _, step in _named(self.steps)]
+        texts = all(isinstance(name, str) and "__" not in name for name in names)
+        if len(set(names)) < len(names) or not texts or set(names) & set(self.get_params(deep=False)):
+            raise BadInput("names of steps must be texts without __, all different, and not those of other settings")
         selectors = all(isinstance(step, PrivateSelector) for step in steps[:-1])
         if not steps or not selectors or not isinstance(steps[-1], PrivateClassifier):
             raise BadInput("a private pipeline has selectors and then a classifier, all of Veil: others look at rows")
@@ -154,6 +217,17 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """The steps with names: their own, or those of their classes, numbered where these come twice."""
+    kinds = Counter(type(step).__name__.lower() for step in steps)
+    seen, found = Counter[str](), list[tuple[Any, Any]]()
+    for step in steps:
+        kind = type(step).__name__.lower()
+        seen[kind] += 1
+        found.append(step if isinstance(step, tuple) else (f"{kind}-{seen[kind]}" if kinds[kind] > 1 else kind, step))
+    return found
 
 
 def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
