@@ -24,8 +24,10 @@ from veil import (
     NaiveBayesClassifier,
     Numeric,
     PrivatePipeline,
+    PrivateSelectKBest,
     Schema,
     datasets,
+    publish,
 )
 
 FRAMES = {
@@ -217,6 +219,37 @@ def test_a_bad_setting_is_refused_before_anything_is_charged(fair, setting, valu
     with pytest.raises(BadInput, match=setting.replace("random_state", "a seed must be")):
         fitted(rows, schema, **{setting: value, "ledger": ledger})
     assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("schema", [{"name": "fair"}, 3, ["fair.toml"], Schema])
+def test_what_is_no_schema_is_refused(fair, schema):
+    steps = [PrivateSelectKBest(k=2), NaiveBayesClassifier()]
+    for model in (NaiveBayesClassifier(), PrivateSelectKBest(k=2), PrivatePipeline(steps)):
+        with pytest.raises(BadInput, match="schema must be a Schema"):
+            model.set_params(schema=schema).fit(fair[0])
+
+
+@pytest.mark.parametrize("ledger", [3, {"limit": 1}, ["fair.ledger"], Ledger])
+def test_what_is_no_ledger_is_refused(fair, ledger):
+    rows, schema = fair
+    steps = [PrivateSelectKBest(k=2), NaiveBayesClassifier()]
+    for model in (NaiveBayesClassifier(), PrivateSelectKBest(k=2), PrivatePipeline(steps)):
+        with pytest.raises(BadInput, match="ledger must be a Ledger"):
+            model.set_params(schema=schema, ledger=ledger).fit(rows)
+    with pytest.raises(BadInput, match="ledger must be a Ledger"):
+        publish(rows, schema, epsilon=1, ledger=ledger)
+    with pytest.raises(BadInput, match="cannot be read"):
+        publish(rows, {"name": "fair"}, epsilon=1)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_logarithms_of_probabilities_are_finite_and_agree_with_them(fair, inside):
+    rows, schema = fair
+    model = NaiveBayesClassifier(epsilon=10**9, schema=schema, random_state=0)
+    model = PrivatePipeline([model], epsilon=10**9, schema=schema, random_state=0) if inside else model
+    logs = model.fit(rows).predict_log_proba(rows)
+    assert np.allclose(np.exp(logs), model.predict_proba(rows), atol=1e-12)
+    assert np.isfinite(logs).all() and not hasattr(model, "decision_function")
 
 
 def test_labels_are_required(fair):

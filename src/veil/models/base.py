@@ -21,7 +21,7 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source
-from ..plans.finish import probabilities
+from ..plans.finish import log_probabilities, probabilities
 from ..plans.run import is_private, rehearse, run, total
 from ..questions import Scorer
 from ..schema import Schema
@@ -150,6 +150,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`."""
         return probabilities(self._scores(X))
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The logarithm of the probability of each class, in the order of `classes_`."""
+        return log_probabilities(self._scores(X))
 
     @OfPublicRows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

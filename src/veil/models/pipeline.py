@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Bunch, Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, text_table
@@ -19,7 +20,7 @@ from ..errors import BadInput, BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..kernel.release import Release
-from ..plans.run import guessed_rows, made_up, total
+from ..plans.run import guessed_rows, ledger_of, made_up, total
 from ..schema import Schema
 from .base import OfPublicRows, PrivateClassifier, declared, is_public
 from .narrowed import fitting
@@ -194,6 +195,17 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         last, X = self._last(X)
         return np.asarray(last.predict_proba(X))
 
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The logarithm of the probability of each class, in the order of `classes_`."""
+        last, X = self._last(X)
+        return np.asarray(last.predict_log_proba(X))
+
+    @available_if(lambda self: hasattr(self[-1], "decision_function"))
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The margin of each class, or of the second of two; only if the classifier is a linear model."""
+        last, X = self._last(X)
+        return np.asarray(last.decision_function(X))
+
     @OfPublicRows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows predicted right; only models of public rows have it."""
@@ -232,9 +244,7 @@ def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
     """The ledger, if it has enough left for all steps."""
-    if ledger is None:
-        return Ledger(budget, schema.name)
-    account = Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
+    account = ledger_of(ledger, budget, schema)
     if account.left < budget.epsilon:
         raise BudgetRefused("the ledger has less left than the pipeline's epsilon: ask for less; nothing was charged")
     return account

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..columns import Categorical, Numeric
+from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger, Receipt
 from ..kernel.release import Release
@@ -30,16 +31,19 @@ def run(
 
     `ledger` is a Ledger or the path of one; without it, the run has a budget of its own.
     """
-    source = open_source(rows, schema, _ledger(ledger, budget, schema), noise=noise)
+    source = open_source(rows, schema, ledger_of(ledger, budget, schema), noise=noise)
     result = plan(source, budget)
     releases, receipts = source.record
     return result, tuple(releases), tuple(receipts)
 
 
-def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
-    if ledger is None:
-        return Ledger(budget, schema.name)
-    return Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
+def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
+    """The ledger that a parameter holds or names; without one, a ledger of this budget."""
+    if isinstance(ledger, (str, os.PathLike)):
+        return Ledger.open(ledger)
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise BadInput("ledger must be a Ledger, the path of one, or None")
+    return Ledger(budget, schema.name) if ledger is None else ledger
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Releases:
