@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from ..display import amount, number
-from ..errors import BadInput, BudgetRefused
+from ..errors import BadInput
 from ..files import column_types, new_file, read_rows
-from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
 from ..schema import Schema
@@ -33,15 +32,6 @@ def check_names(data: Path, schema: Schema) -> None:
     wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
     if absent := [name for name in wanted if name and name not in present]:
         raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
-
-
-def check_budget(account: Ledger, budget: Budget) -> None:
-    """Refuse before the rows are read what the ledger would refuse afterwards."""
-    if account.left < budget.epsilon:
-        raise BudgetRefused(
-            f"epsilon {amount(budget.epsilon)} is more than the {amount(account.left)} that is left in the ledger: "
-            "ask for less or stop here; nothing was charged"
-        )
 
 
 def run_and_write(
@@ -118,10 +108,13 @@ def show_plan(
         return
     plan.append(("together", "", amount(cost), "", ""))
     show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], plan)
-    console.print("age[7] stands for a table of the 7 codes of column age by class.", markup=False)
-    if not all(release.receipt.verb.startswith("count") for release in releases):
+    if any("[" in about for _, about, *_ in plan):
+        console.print("age[7] stands for a table of the 7 codes of column age by class.", markup=False)
+    verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}
+    if verbs:
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
+    if verbs - {"quantiles"}:
         console.print("Choosing takes time of its own: each candidate is counted.")
     _say_left(account, cost)
     _say_size(schema, seconds, width)

@@ -11,7 +11,7 @@ from ..errors import BadInput
 from ..files import new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..plans.run import total
+from ..plans.run import check_budget, total
 from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json, show_table, steps
@@ -51,7 +51,7 @@ def select(
         return
     check_paths(data, schema, out, ledger=ledger)
     if account:
-        charge.check_budget(account, cost)
+        check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
     _fit(model, data, out, force)
     if as_json:

@@ -16,11 +16,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, text_table
-from ..errors import BadInput, BudgetRefused
+from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..kernel.release import Release
-from ..plans.run import guessed_rows, ledger_of, made_up, total
+from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, total
 from ..schema import Schema
 from .base import OfPublicRows, PrivateClassifier, declared, is_public
 from .narrowed import fitting
@@ -245,8 +245,7 @@ def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
 def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
     """The ledger, if it has enough left for all steps."""
     account = ledger_of(ledger, budget, schema)
-    if account.left < budget.epsilon:
-        raise BudgetRefused("the ledger has less left than the pipeline's epsilon: ask for less; nothing was charged")
+    check_budget(account, budget)
     return account
 
 
