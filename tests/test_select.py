@@ -1,6 +1,7 @@
 """veil select: what it lists, what it costs, how it refuses."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -118,7 +119,8 @@ def test_a_ledger_is_charged_once_and_refuses_the_rest(mail):
         ("--how", "magic"),
         ("--k", "0"),
         ("--how", "discernibility"),
-        ("--threshold", "5", "--at-most", "0"),
+        ("--threshold", "-5", "--at-most", "0"),
+        ("--threshold", "0.1"),
     ],
 )
 def test_bad_input_is_refused(mail, wrong):
@@ -132,3 +134,12 @@ def test_seeded_noise_is_marked(mail):
 def test_a_threshold_that_nothing_reaches_lists_nothing(mail):
     code, shown = veil(*mail, "--threshold", "100000", "--score", "count", "--json")
     assert code == 0 and json.loads(shown)["selected"] == []
+
+
+def test_a_selection_of_nothing_is_an_answer_with_its_cost_and_without_a_file(mail):
+    given = (*mail, "--threshold", "100000", "--score", "count", "--out", "narrow.toml")
+    code, shown = veil(*given, "--json")
+    assert code == 0 and json.loads(shown)["selected"] == [] and json.loads(shown)["epsilon"] == "1000"
+    code, shown = veil(*given)
+    assert code == 0 and "It cost epsilon 1000" in shown and "Nothing was selected" in shown
+    assert [path.name for path in Path().iterdir() if "narrow" in path.name] == []

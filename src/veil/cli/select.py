@@ -1,5 +1,6 @@
 """veil select: the best columns of a table, or words of a text, chosen privately."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from . import charge
 from .output import Json, check_paths, console, print_json, show_table, steps
 
 SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
+SCALE = "a number of rows; by gini and entropy minus rows x impurity, so below zero"
 WAYS = "auto, peel, perturb, cluster; with a threshold also sieve; or discernibility, which has no score"
 
 
@@ -25,7 +27,7 @@ def select(
     epsilon: Annotated[str, typer.Option(help="What the selection may cost, such as 1 or 1/2.")],
     score: Annotated[str, typer.Option(help=f"What makes a feature good: {SCORES}.")] = "gini",
     k: Annotated[int | None, typer.Option("--k", min=1, help="How many to select; 10 without a threshold.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="Select those whose score is at least this.")] = None,
+    threshold: Annotated[float | None, typer.Option(help=f"Select what scores at least this: {SCALE}.")] = None,
     at_most: Annotated[int, typer.Option(min=1, help="With a threshold, how many at most.")] = 10,
     how: Annotated[str, typer.Option(help=f"How to choose: {WAYS}.")] = "auto",
     words_per_row: Annotated[
@@ -74,6 +76,10 @@ def _selector(
     return PrivateSelectKBest(k=k or 10, **given)
 
 
+class _Nothing(Exception):
+    """Nothing was selected, which is an answer and was paid for; there is no schema to write."""
+
+
 def _fit(model: Any, data: Path, out: Path | None, force: bool) -> None:
     """Fit on the rows of a file; the schema of what was selected is whole or absent."""
     with steps("reading rows", "asking") as step:
@@ -82,10 +88,13 @@ def _fit(model: Any, data: Path, out: Path | None, force: bool) -> None:
             step()
             model.fit(rows)
         else:
-            with new_file(out, force=force) as draft:  # opened first: nothing is charged if it cannot be written
+            # opened first: nothing is charged if it cannot be written
+            with suppress(_Nothing), new_file(out, force=force) as draft:
                 rows = read_rows(data)
                 step()
                 model.fit(rows)
+                if not len(model.selected_):
+                    raise _Nothing
                 draft.write_text(model.selected_schema_.to_toml(), encoding="utf-8")
         step()
 
@@ -103,8 +112,11 @@ def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
     scored = model.scores_ is not None
     values = [(number(score),) for score in model.scores_] if scored else [()] * len(model.selected_)
     rows = [(place, name, *value) for place, (name, value) in enumerate(zip(model.selected_, values, strict=True), 1)]
-    show_table("Selected, the best first", ["", "feature", *["noisy score"] * scored], rows)
-    if out:
+    if rows:
+        show_table("Selected, the best first", ["", "feature", *["noisy score"] * scored], rows)
+    else:
+        console.print(f"Nothing was selected: the threshold is too high.{' No file was written.' if out else ''}")
+    if out and rows:
         console.print(f"Wrote {out}: the schema with these alone. Next: veil train DATA --schema {out}", markup=False)
     cost = f"It cost epsilon {amount(total(model.receipts_))}"
     left = (
