@@ -4,6 +4,7 @@ import pickle
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -13,6 +14,7 @@ from veil import (
     Categorical,
     Ledger,
     NaiveBayesClassifier,
+    Numeric,
     PrivatePipeline,
     PrivateSelectKBest,
     PrivateSelectThreshold,
@@ -122,3 +124,13 @@ def test_a_threshold_that_selects_nothing_says_so():
     steps = [PrivateSelectThreshold(score="majority", threshold=10**6), NaiveBayesClassifier()]
     with pytest.raises(BadInput, match="no feature was selected"):
         PrivatePipeline(steps, epsilon=Fraction(1), schema=IRIS).fit(FLOWERS)
+
+
+def test_a_column_of_any_name_is_a_column():
+    schema = Schema(
+        name="t",
+        label="attrs",
+        column=[Numeric(name="veil", bounds=(0, 9)), Categorical(name="attrs", values=("a", "b"))],
+    )
+    rows = pd.DataFrame({"veil": [1, 2, 3], "attrs": ["a", "b", "a"]})
+    assert NaiveBayesClassifier(epsilon=1, schema=schema).fit(rows).feature_names_in_ == ["veil"]

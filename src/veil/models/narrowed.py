@@ -31,7 +31,8 @@ def mark(rows: Any, declared: Schema, selected: Schema) -> Any:
 
 def fitting(rows: Any, declared: Schema) -> Schema:
     """The schema of rows that are declared so: with what was selected alone, if a selector of that schema did."""
-    texts = getattr(rows, MARK, None) or getattr(rows, "attrs", {}).get(MARK)
+    kept = vars(rows) if isinstance(rows, Narrowed) or issparse(rows) else getattr(rows, "attrs", None)
+    texts = kept.get(MARK) if isinstance(kept, dict) else None
     if not isinstance(texts, dict) or texts["declared"] != declared.to_toml():
         return declared
     return Schema.loads(texts["selected"])
