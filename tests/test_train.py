@@ -234,8 +234,9 @@ def test_a_public_schema_is_said(files, fair):
     assert "declares the rows public: the model is NOT private" in said and "may be published" not in said
 
 
-def test_an_interrupt_leaves_the_charge_and_no_file(files):
-    """SIGINT once the charge is on the disk: the fit never ends, because its noise waits for ever."""
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_leaves_the_charge_and_no_file_and_says_what_was_charged(files, number, code):
+    """A signal once the charge is on the disk: the fit never ends, because its noise waits for ever."""
     Ledger.create("l.ledger", 1, "fair")
     script = (
         "import sys, time; import veil.kernel.source as s; s.discrete_laplace_each = lambda *a: time.sleep(600);"
@@ -247,10 +248,33 @@ def test_an_interrupt_leaves_the_charge_and_no_file(files):
     while Ledger.open("l.ledger").spent == 0 and time.time() < deadline:
         time.sleep(0.1)
     assert list(files.glob(".model*"))  # the drafts
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     said = process.communicate(timeout=30)[1]
-    assert process.returncode not in (0, 2, 3) and b"Traceback" not in said
+    assert process.returncode == code
+    assert said == b"veil: stopped; epsilon 1 was charged to the ledger since the start, and stays charged\n"
     assert Ledger.open("l.ledger").spent == 1 and not list(files.glob("*model*")) and not list(files.glob(".model*"))
+
+
+@pytest.mark.parametrize("ledger", [(), ("--ledger", "l.ledger")])
+def test_what_stops_after_a_charge_says_what_was_charged(files, start, monkeypatch, ledger):
+    def fail(*_, **__):
+        raise BadInput("the disk is full")
+
+    Ledger.create("l.ledger", 3, "fair")
+    monkeypatch.setattr("veil.models.files.write_model", fail)
+    code, _, said = start(
+        "train", "fair.csv", "--schema", "fair.toml", "--epsilon", "1", "--out", "model.veil", *ledger
+    )
+    charged = "veil: epsilon 1 was charged to the ledger since the start, and stays charged\n" if ledger else ""
+    assert code == 2 and said == f"{charged}veil: the disk is full\n"
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "TTY_COMPATIBLE"])
+def test_json_is_json_whatever_the_environment_says_of_terminals(files, variable):
+    words = "train fair.csv --schema fair.toml --epsilon 1 --out model.veil --json".split()
+    process = [sys.executable, "-c", "from veil.cli import main; main()", *words]
+    done = subprocess.run(process, capture_output=True, env={**os.environ, variable: "1"}, timeout=60)
+    assert json.loads(done.stdout)["epsilon"] == "1" and done.stderr == b""
 
 
 def test_no_value_reaches_a_stream_or_a_file(files, fair):

@@ -1,7 +1,7 @@
 """What the commands that charge a ledger share: checks before anything is charged, the plan, files, and the cost."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,6 +44,22 @@ def check_budget(account: Ledger, budget: Budget) -> None:
         )
 
 
+@contextmanager
+def accounted(account: Ledger | None) -> Iterator[None]:
+    """Says, if what runs inside is stopped or fails, what the ledger was charged meanwhile: that is not refunded."""
+    before = account.spent if account else Fraction(0)
+    try:
+        yield
+    except BaseException as problem:
+        cost = account.spent - before if account else Fraction(0)
+        said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"
+        if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
+            typer.echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
+        elif cost:
+            typer.echo(f"veil: {said}", err=True)
+        raise
+
+
 def run_and_write(
     data: Path,
     make: Callable[[Any], Any],
@@ -51,13 +67,15 @@ def run_and_write(
     write: Callable[[Path, Any], None],
     others: Mapping[Path, Callable[[Path, Any], None]],
     force: bool,
+    quiet: bool = False,
 ) -> Any:
     """What was made of the rows in a file, once it and the others are written.
 
     The files are opened first, so that nothing is charged if they cannot be written; the first is whole before the
     others are begun, so that what was paid for is kept whatever happens to these.
     """
-    with ExitStack() as files, steps("reading rows", "asking", *["writing"] * len(others)) as step:
+    names = ["reading rows", "asking", *["writing"] * len(others)]
+    with ExitStack() as files, steps(*names, quiet=quiet) as step:
         drafts = {files.enter_context(new_file(path, force=force)): finish for path, finish in others.items()}
         with new_file(out, force=force) as draft:
             rows = read_rows(data)

@@ -44,7 +44,8 @@ def evaluate(
     book = account or Ledger(budget, public.name)
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
-    found = charge.run_and_write(data, make, page, charge.report_writer(book), {}, force)
+    with charge.accounted(account):
+        found = charge.run_and_write(data, make, page, charge.report_writer(book), {}, force, as_json)
     if as_json:
         print_json({"report": str(page), **numbers(found), "left": str(book.left)})
         return

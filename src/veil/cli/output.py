@@ -1,6 +1,7 @@
 """What commands share: tables on the terminal, JSON for machines, files that are whole or absent."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,10 +39,16 @@ def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
     console.print(table)
 
 
+def progress_bar(quiet: bool) -> Progress:
+    """A progress bar on the terminal, never among what is printed; none in `quiet`, as for machines."""
+    # asked of the stream itself: a console may be told by the environment that any file is a terminal
+    return Progress(console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty())
+
+
 @contextmanager
-def steps(*names: str) -> Iterator[Callable[[], None]]:
+def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
     """A progress bar over named steps; call what it yields at the end of each. It tells nothing about the rows."""
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    with progress_bar(quiet) as progress:
         task = progress.add_task(names[0], total=len(names))
         coming = iter([*names[1:], "done"])
         yield lambda: progress.update(task, advance=1, description=next(coming))

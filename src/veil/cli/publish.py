@@ -57,7 +57,9 @@ def publish(
     book = account or Ledger(budget, public.name)
     others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(book)
-    made = charge.run_and_write(data, _maker(public, budget, method, book, seed), out, _write, others, force)
+    make = _maker(public, budget, method, book, seed)
+    with charge.accounted(account):
+        made = charge.run_and_write(data, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
         print_json({**places, "columns": list(made.columns), **charge.facts(made, book)})

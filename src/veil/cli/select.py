@@ -51,7 +51,8 @@ def select(
     if account:
         charge.check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
-    _fit(model, data, out, force)
+    with charge.accounted(account):
+        _fit(model, data, out, force, as_json)
     if as_json:
         print_json({**_listed(model), **charge.facts(model, model.ledger)})
         return
@@ -74,9 +75,9 @@ def _selector(
     return PrivateSelectKBest(k=k or 10, **given)
 
 
-def _fit(model: Any, data: Path, out: Path | None, force: bool) -> None:
+def _fit(model: Any, data: Path, out: Path | None, force: bool, quiet: bool) -> None:
     """Fit on the rows of a file; the schema of what was selected is whole or absent."""
-    with steps("reading rows", "asking") as step:
+    with steps("reading rows", "asking", quiet=quiet) as step:
         if out is None:
             rows = read_rows(data)
             step()

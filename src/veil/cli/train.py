@@ -63,7 +63,8 @@ def train(
     model.ledger = account or Ledger(cost, public.name)
     run = Run(model, test_share, test_epsilon or epsilon)
     others = {page: charge.report_writer(model.ledger), **({judged: run.write} if judged else {})}
-    charge.run_and_write(data, run.fit, out, _write, others, force)
+    with charge.accounted(account):
+        charge.run_and_write(data, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
         judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
