@@ -76,6 +76,20 @@ def test_predictions_have_fixed_columns_and_need_no_label(files, fair):
     assert written[["p_no", "p_yes"]].to_numpy() == pytest.approx(model.predict_proba(rows))
 
 
+def test_predictions_are_what_their_name_says(files):
+    train("--seed", 3)
+    for name in ("p.csv", "p.csv.gz", "p.parquet"):
+        said = json.loads(output("predict", "model.veil", "fair.csv", "--out", name, "--json"))
+        assert said == {"predictions": name, "columns": ["prediction", "p_no", "p_yes"]}
+    written = pd.read_csv("p.csv")
+    pd.testing.assert_frame_equal(pd.read_csv("p.csv.gz"), written)
+    pd.testing.assert_frame_equal(pd.read_parquet("p.parquet"), written, check_dtype=False)
+    for name in ("p.xlsx", "p", "p.csv.zip"):
+        with pytest.raises(BadInput, match="must end in .csv, .csv.gz or .parquet"):
+            output("predict", "model.veil", "fair.csv", "--out", name)
+    assert not list(files.glob("*.xlsx"))
+
+
 def test_what_looks_missing_can_be_a_category(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("d.csv").write_text("x,y\n" + "NA,?\n" * 50 + "?,NA\n" * 50)

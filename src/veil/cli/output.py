@@ -74,23 +74,25 @@ def write_text(path: Path, text: str, force: bool = False) -> None:
 
 def check_table_path(path: Path) -> None:
     """Refuse a file of rows that is neither CSV nor Parquet by its name."""
-    if path.suffix.lower() not in (".csv", ".parquet", ".pq"):
-        raise BadInput(f"{path} must end in .csv or .parquet")
+    if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet", ".pq")):
+        raise BadInput(f"{path} must end in .csv, .csv.gz or .parquet")
 
 
-def write_table(draft: Path, table: pa.Table, suffix: str) -> None:
-    """Write rows as Parquet or, by the suffix of the place they are for, as CSV."""
-    if suffix.lower() == ".csv":
-        write_csv(draft, table)
+def write_table(draft: Path, table: pa.Table, place: Path) -> None:
+    """Write rows as CSV, gzipped CSV or Parquet, by the name of the place they are for."""
+    suffix = place.suffix.lower()
+    if suffix in (".csv", ".gz"):
+        with pa.output_stream(draft, compression="gzip" if suffix == ".gz" else None) as stream:
+            write_csv(stream, table)
     else:
         pyarrow.parquet.write_table(table, draft)
 
 
-def write_csv(draft: Path, table: pa.Table) -> None:
+def write_csv(stream: Any, table: pa.Table) -> None:
     """Write a CSV in which a spreadsheet takes no text for a formula."""
     safe = [_harmless_column(column) for column in table.columns]
     table = pa.table(safe, [harmless(name) for name in table.column_names])
-    pyarrow.csv.write_csv(table, draft, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(quoting_style="needed"))
 
 
 def _harmless_column(column: pa.ChunkedArray) -> Any:

@@ -22,7 +22,7 @@ def publish(
     out: Annotated[Path | None, typer.Option(help="Where to write the table, such as synopsis.veil.")] = None,
     method: Annotated[str, typer.Option(help="How to choose what to count: privpfc or projected.")] = "privpfc",
     synthetic: Annotated[
-        Path | None, typer.Option(help="Where to write synthetic rows drawn from it, a CSV or Parquet file.")
+        Path | None, typer.Option(help="Where to write synthetic rows drawn from it: CSV, gzipped CSV or Parquet.")
     ] = None,
     rows: Annotated[
         int | None, typer.Option(min=0, max=10**9, help="How many of them; as many as were counted if absent.")
@@ -90,4 +90,4 @@ def _write(draft: Path, synopsis: Any) -> None:
 
 
 def _rows_writer(path: Path, rows: int | None, seed: int | None) -> Callable[[Path, Any], None]:
-    return lambda draft, synopsis: write_table(draft, synopsis.to_arrow(rows, seed), path.suffix)
+    return lambda draft, synopsis: write_table(draft, synopsis.to_arrow(rows, seed), path)
