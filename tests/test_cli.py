@@ -142,9 +142,24 @@ def test_the_fit_of_rows_is_shown_below_a_warning(files: Path, name: str) -> Non
 
 def test_the_check_of_a_schema_speaks_json(files: Path) -> None:
     found = json.loads(output("schema", "check", files / "schema.toml", "--json"))
-    assert found == {"name": "ten", "codes": {"town": 6, "age": 9, "income": 6, "party": 4}}
+    assert found == {"name": "ten", "codes": {"town": 6, "age": 9, "income": 6, "party": 3}}
     found = json.loads(output("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", "--json"))
     assert found["not private"][1] == {"column": "age", "kind": "numeric", "declared": 10, "clipped": 0, "missing": 0}
+
+
+def test_the_check_of_rows_says_how_many_are_lost(files: Path) -> None:
+    lines = (files / "rows.csv").read_text(encoding="utf-8").splitlines()
+    odd = [f"{lines[1]},", "Bonn", f"{lines[2]},,"]
+    other = [line.replace("right", "Right") for line in lines[1:]]
+    (files / "odd.csv").write_text("\n".join([*lines, *odd, *other]) + "\n", encoding="utf-8")
+    shown = output("schema", "check", files / "schema.toml", "--rows", files / "odd.csv")
+    assert "Lines left out, because they have too few or too many fields: 3 of 23" in shown
+    assert "Rows left out, because their label is not a declared class: 4 of 20" in shown
+    assert shown.index(BANNER) < shown.index("Lines left out")
+    found = json.loads(output("schema", "check", files / "schema.toml", "--rows", files / "odd.csv", "--json"))
+    assert found["left out, not private"] == {"lines": 3, "of_lines": 23, "rows": 4, "of_rows": 20}
+    sound = output("schema", "check", files / "schema.toml", "--rows", files / "rows.parquet")
+    assert "fields: 0 of 10" in sound and "class: 0 of 10" in sound
 
 
 # ---- ledger
