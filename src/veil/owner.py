@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .columns import MISSING, Categorical, Numeric, Text
-from .display import toml_text
+from .display import readable, toml_text
 from .encoding import category_codes, columns_of, in_blocks, numbers
-from .files import read_rows
+from .files import NESTED, TIMES, read_rows
 from .schema import Schema
 
 BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
@@ -85,6 +85,8 @@ def _draft_kind(kind: str) -> list[str]:
         return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value", "integer = true"]
     if kind.startswith(("float", "double", "half", "decimal")):
         return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value"]
+    if kind.startswith((*NESTED, *TIMES)):
+        return [f'kind = "?"  # a {readable(kind)}: make numbers or text of it in the file, or leave it out here']
     if kind == "bool":
         return ['kind = "categorical"', 'values = ["False", "True"]']
     if kind:

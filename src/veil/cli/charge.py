@@ -10,7 +10,7 @@ import typer
 
 from ..display import amount, number
 from ..errors import BadInput, BudgetRefused
-from ..files import column_types, new_file, read_rows
+from ..files import check_types, column_types, new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
@@ -28,11 +28,12 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
 def check_names(data: Path, schema: Schema) -> None:
-    """Complain about absent columns before anything is read or charged."""
+    """Complain about absent columns, and those of a type that cannot fit, before anything is read or charged."""
     present = column_types(data)
     wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
     if absent := [name for name in wanted if name and name not in present]:
         raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
+    check_types(present, schema)
 
 
 def check_budget(account: Ledger, budget: Budget) -> None:
