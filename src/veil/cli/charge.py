@@ -90,13 +90,13 @@ def run_and_write(
     return made
 
 
-def report_writer(ledger: Ledger) -> Callable[[Path, Any], None]:
-    """Writes the report of what was made, with what is left in the ledger."""
+def report_writer(ledger: Ledger, part: str = "") -> Callable[[Path, Any], None]:
+    """Writes the report of what was made, with what is left in the ledger and of which part of the rows it is."""
 
     def write(draft: Path, made: Any) -> None:
         from ..report import report
 
-        draft.write_text(report(made, left=ledger.left, limit=ledger.limit), encoding="utf-8")
+        draft.write_text(report(made, left=ledger.left, limit=ledger.limit, part=part), encoding="utf-8")
 
     return write
 
