@@ -22,6 +22,7 @@ from shell import output, run
 from veil import BadInput, Ledger, NaiveBayesClassifier, Schema, cli, grid, open_source
 from veil.cli import app, main
 from veil.owner import BANNER
+from veil.plans.catalogue import CARDS
 
 SECRET = "SECRET-7391"
 pytestmark = pytest.mark.usefixtures("wide_terminal")
@@ -351,6 +352,24 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(tmp_path: Path) -> None:
     source.count(grid(schema, "@x"), 1)
     (line,) = csv.DictReader(io.StringIO(output("ledger", "export", tmp_path / "t.ledger")))
     assert (line["data"], line["question"]) == ("'=HYPERLINK()", "'@x[2]")
+
+
+# ---- what is not cut off
+
+
+def test_what_goes_to_a_file_is_not_cut(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    time = Ledger.open(files / "ten.ledger").receipts()[0].time
+    assert time in shell("ledger", "show", files / "ten.ledger").stdout
+    shown = shell("methods").stdout
+    assert all(card.good_for in shown for card in CARDS)
+
+
+def test_a_narrow_terminal_cuts_no_name(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = shell("methods").stdout
+    assert all(f" {card.method} " in shown for card in CARDS) and "…" not in shown
+    assert "…" not in shell("ledger", "show", files / "ten.ledger").stdout
 
 
 # ---- exit codes

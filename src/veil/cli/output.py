@@ -1,6 +1,7 @@
 """What commands share: tables on the terminal, JSON for machines, files that are whole or absent."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
@@ -23,19 +25,28 @@ from ..files import new_file
 
 MOST = 1000  # letters of one cell
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of a formula
-console = Console(highlight=False)
+UNLIMITED = 10_000  # letters of a line that no terminal cuts
+
+
+def _width() -> int | None:
+    """That of the terminal or of COLUMNS (None, which Rich finds out); what goes to a file or a program is not cut."""
+    return None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNLIMITED
+
+
+console = Console(highlight=False, width=_width())
 Json = typer.Option("--json", help="Print JSON for machines.")
 
 
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers to the right."""
+    """Print a table; numbers to the right. The first column, which people type again, is on one line; nothing is cut."""
     table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = [[readable(cell, MOST) for cell in row] for row in rows]
     for i, name in enumerate(header):
         numeric = bool(cells) and all(row[i].replace(",", "").lstrip("-").replace(".", "").isdigit() for row in cells)
-        table.add_column(escape(name), justify="right" if numeric else "left")
+        whole = {"no_wrap": True, "min_width": max((cell_len(row[0]) for row in cells), default=0)} if i == 0 else {}
+        table.add_column(escape(name), justify="right" if numeric else "left", overflow="fold", **whole)
     for row in cells:
-        table.add_row(*(escape(readable(cell, MOST)) for cell in row))
+        table.add_row(*(escape(cell) for cell in row))
     console.print(table)
 
 
