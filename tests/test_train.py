@@ -49,6 +49,13 @@ def test_a_private_model_is_not_marked(files):
     assert "NOT private" not in train() and load_model("model.veil").private_
 
 
+@pytest.mark.parametrize("epsilon", ["5.1", "1000000", "1e400"])
+def test_a_model_at_a_cost_that_hides_little_is_not_called_publishable(files, epsilon):
+    said = train(epsilon=epsilon)
+    assert "The noise hides little about one row, at this cost." in said and "may be published" not in said
+    assert "may be published" in train("--force", epsilon=5) and not [word for word in said.split() if len(word) > 60]
+
+
 @pytest.mark.parametrize("kind", ["csv.gz", "parquet"])
 def test_other_formats(files, fair, kind):
     rows = fair[0].head(500)

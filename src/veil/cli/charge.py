@@ -112,13 +112,21 @@ def say(made: Any, what: str, out: Path, page: Path | None, ledger: Ledger, shar
     """What was written, whether it is private and what it cost; `shared` if that was charged to a ledger file."""
     if not made.private_:
         console.print((OPEN if made.schema_.public else SEEDED).format(what=what), style="bold red")
-    may = f" {'Both' if page else 'It'} may be published." if made.private_ else ""
+    may = _may_be_published(made, "Both" if page else "It")
     console.print(f"Wrote {out}{f', and {page}' if page else ''}: open it in a browser.{may}", markup=False)
     cost = f"It cost epsilon {amount(total(made.receipts_))}"
     if shared:
         console.print(f"{cost}; the ledger has {amount(ledger.left)} of {amount(ledger.limit)} left.")
     else:
         console.print(f"{cost}; no ledger was charged: use --ledger if more is to follow.")
+
+
+def _may_be_published(made: Any, what: str) -> str:
+    """That it may be published; above a cost that hides little, what its report says of that instead."""
+    from ..report.sections import WEAK, hidden
+
+    weak = total(made.receipts_) > WEAK
+    return hidden(made) if weak or not made.private_ else f" {what} may be published."
 
 
 def show_plan(

@@ -38,7 +38,7 @@ Json = typer.Option("--json", help="Print JSON for machines.")
 
 
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers to the right. The first column, which people type again, is on one line; nothing is cut."""
+    """Print a table; numbers to the right. The first column, which people type again, is on one line; none is cut."""
     table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     cells = [[readable(cell, MOST) for cell in row] for row in rows]
     for i, name in enumerate(header):
