@@ -161,7 +161,7 @@ def noise(model: Any) -> str:
     """How large the noise is, beside the counts it was added to; and answers that are no counts."""
     tables = noise_of(model.releases_)
     others = [r for r in model.releases_ if not r.receipt.verb.startswith("count")]
-    answers = [(f"{r.receipt.verb} {r.receipt.question}", answer(r.value)) for r in others]
+    answers = [(f"{r.receipt.verb} {r.receipt.question}", answer(r.receipt.verb, r.value)) for r in others]
     parts = [counts_noise(tables)] if tables else []
     parts += [table("Other answers", ["asked", "answer"], answers)] if answers else []
     return section("What the noise does to the numbers", *parts)
@@ -190,8 +190,10 @@ def _noise_row(row: Noise) -> tuple[object, ...]:
     return row.name, f"{row.fields:,}", number(row.scale), f"± {row.error:,}", f"{row.typical:,}", relative
 
 
-def answer(value: Any) -> str:
+def answer(verb: str, value: Any) -> str:
     """An answer that is no count, in a few words."""
+    if verb == "choose_each":
+        return f"one for {plural(value.size, 'cell')}"
     if isinstance(value, np.ndarray):
         return f"{value.size:,} weights from {number(value.min() / WEIGHT)} to {number(value.max() / WEIGHT)}"
     return value.describe() if hasattr(value, "describe") else number(value) if isinstance(value, float) else str(value)
