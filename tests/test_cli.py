@@ -24,6 +24,10 @@ from veil.cli import app, main
 from veil.owner import BANNER
 from veil.plans.catalogue import CARDS
 
+NAMES = [
+    *("ledger", "number", "hash", "data", "account", "verb", "question", "epsilon", "noise", "private", "version"),
+    *("time", "protects"),
+]
 SECRET = "SECRET-7391"
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 Run = Callable[..., Any]
@@ -325,7 +329,7 @@ def test_a_file_without_receipts_is_no_witness(files: Path, content: bytes | Non
 
 def test_receipts_are_exported_as_a_spreadsheet_or_json(files: Path) -> None:
     lines = list(csv.DictReader(io.StringIO(output("ledger", "export", files / "ten.ledger"))))
-    assert [line["epsilon"] for line in lines] == ["1/4", "1/3"]
+    assert [line["epsilon"] for line in lines] == ["1/4", "1/3"] and list(lines[0]) == NAMES
     receipts = json.loads(output("ledger", "export", files / "ten.ledger", "--json"))
     assert [receipt["question"] for receipt in receipts] == ["town[6]", "age[9]"]
     output("ledger", "export", files / "ten.ledger", "--out", files / "receipts.csv")
@@ -342,7 +346,7 @@ def test_an_export_is_not_written_over_a_file(files: Path) -> None:
 
 def test_an_empty_ledger_exports_a_header(tmp_path: Path) -> None:
     Ledger.create(tmp_path / "new.ledger", 1, "survey")
-    assert output("ledger", "export", tmp_path / "new.ledger") == "number\n"
+    assert output("ledger", "export", tmp_path / "new.ledger") == ",".join(NAMES) + "\n"
     assert json.loads(output("ledger", "export", tmp_path / "new.ledger", "--json")) == []
 
 
@@ -370,6 +374,15 @@ def test_a_narrow_terminal_cuts_no_name(files: Path, monkeypatch: pytest.MonkeyP
     shown = shell("methods").stdout
     assert all(f" {card.method} " in shown for card in CARDS) and "…" not in shown
     assert "…" not in shell("ledger", "show", files / "ten.ledger").stdout
+
+
+def test_an_audit_speaks_json_in_numbers() -> None:
+    (found, *_) = json.loads(output("audit", "--only", "quantile", "--json"))
+    kinds = {name: type(value) for name, value in found.items()}
+    assert kinds == {
+        **{"case": str, "kind": str, "claim": float, "bound": float, "caught": bool},
+        **{"at claim": float, "could see": float, "runs": int, "event": str},
+    }
 
 
 # ---- exit codes

@@ -116,15 +116,22 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     shown = train("--dry-run", "--ledger", "l.ledger", out=None)
     assert "rate_marriage[6]" in shown and "noise scale" in shown and "Nothing was charged" in shown and "MB" in shown
     assert "1 of 1 left" in shown and sorted(p.name for p in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
+    assert "rate_marriage[6] stands for a table of the 6 codes of column rate_marriage by class." in shown
     plan = json.loads(train("--dry-run", "--json", "--ledger", "l.ledger", out=None))
-    assert sum(float(row["epsilon"]) for row in plan["plan"]) == pytest.approx(1, rel=0.01) and plan["left"] == "1"
+    assert sum(row["epsilon"] for row in plan["plan"]) == pytest.approx(1) and plan["left"] == "1"
     assert Ledger.open("l.ledger").spent == 0
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if not method.startswith("sparse")])
+def test_a_dry_run_adds_up_what_a_run_would_cost(files, method):
+    shown = train("--dry-run", "--method", method, out=None, epsilon="0.7")
+    assert [line.split() for line in shown.splitlines() if "together" in line] == [["together", "0.7"]]
 
 
 def test_a_ledger_is_shared_and_refuses(files, start):
     output("ledger", "create", "l.ledger", "--limit", 1, "--name", "fair")
     said = json.loads(train("--ledger", "l.ledger", "--json", epsilon=0.6))
-    assert (said["epsilon"], said["left"], said["private"]) == ("3/5", "2/5", True)
+    assert (said["epsilon"], said["left"], said["private"]) == (0.6, "2/5", True)
     arguments = ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 0.6, "--ledger", "l.ledger"]
     code, _, complaint = start(*arguments, "--out", "second.veil")
     assert code == 3 and "the 0.4 that is left" in complaint and complaint.count("\n") == 1
@@ -295,7 +302,7 @@ def test_json_is_json_whatever_the_environment_says_of_terminals(files, variable
     words = "train fair.csv --schema fair.toml --epsilon 1 --out model.veil --json".split()
     process = [sys.executable, "-c", "from veil.cli import main; main()", *words]
     done = subprocess.run(process, capture_output=True, env={**os.environ, variable: "1"}, timeout=60)
-    assert json.loads(done.stdout)["epsilon"] == "1" and done.stderr == b""
+    assert json.loads(done.stdout)["epsilon"] == 1 and done.stderr == b""
 
 
 def test_no_value_reaches_a_stream_or_a_file(files, fair):

@@ -35,7 +35,7 @@ def audit(
         raise BadInput(f"no case is called {only!r}: leave out --only to see all of them")
     header, rows = auditing.table(findings)
     if as_json:
-        print_json([dict(zip(header, row, strict=True)) for row in rows])
+        print_json([auditing.facts(finding) for finding in findings])
     else:
         shown = len(header) - (console.width < WIDE)  # the event found is in the last column
         show_table(TITLE, header[:shown], [row[:shown] for row in rows])

@@ -8,14 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ..display import amount, number
+from ..display import amount, number, readable
 from ..errors import BadInput, BudgetRefused
 from ..files import check_types, column_types, new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
+from ..questions import Grid
 from ..schema import Schema
-from .output import console, print_json, show_table, steps
+from .output import as_number, console, print_json, show_table, steps
 
 SECONDS = 8e-8  # to read and encode one value, about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
@@ -102,9 +103,9 @@ def report_writer(ledger: Ledger, part: str = "") -> Callable[[Path, Any], None]
 
 
 def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
-    """How it was made and what it cost, for machines."""
+    """How it was made and what it cost, for machines; what is left and the receipts are exact, as in the ledger."""
     receipts = [receipt.to_dict() for receipt in made.receipts_]
-    costs = {"epsilon": str(total(made.receipts_)), "left": str(ledger.left), "private": made.private_}
+    costs = {"epsilon": as_number(total(made.receipts_)), "left": str(ledger.left), "private": made.private_}
     return {"method": made.method, **costs, "receipts": receipts}
 
 
@@ -129,23 +130,24 @@ def _may_be_published(made: Any, what: str) -> str:
     return hidden(made) if weak or not made.private_ else f" {what} may be published."
 
 
-def show_plan(
-    releases: Sequence[Any], schema: Schema, cost: Fraction, account: Ledger | None, as_json: bool = False
-) -> None:
+def show_plan(releases: Sequence[Any], schema: Schema, account: Ledger | None, as_json: bool = False) -> None:
     """How a run would divide its budget, and what it would take."""
-    plan = plan_rows(releases, schema.rows_per_person)
+    plan = [_plan_row(release, schema.rows_per_person) for release in releases]
     width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
     width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
     seconds = SECONDS * (len(schema.features) + 1)
     if as_json:
         names = ["answer", "about", "epsilon", "scale", "within"]
+        plan = [(*row[:2], as_number(row[2]), *row[3:]) for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
         left = {"left": str(account.left)} if account else {}
         print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left})
         return
-    plan.append(("together", "", amount(cost), "", ""))
-    show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], plan)
-    console.print("age[7] stands for a table of the 7 codes of column age by class.", markup=False)
+    cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
+    shown = [(*row[:2], *map(_plan_cell, row[2:])) for row in plan]
+    shown.append(("together", "", amount(cost), "", ""))
+    show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], shown)
+    _say_how_to_read(releases)
     if not all(release.receipt.verb.startswith("count") for release in releases):
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
@@ -153,6 +155,17 @@ def show_plan(
     _say_left(account, cost)
     _say_size(schema, seconds, width)
     console.print("Nothing was charged, and no row was opened.")
+
+
+def _say_how_to_read(releases: Sequence[Any]) -> None:
+    """What the name of a table means, if one of a single column is asked for."""
+    grids = [release.question for release in releases if isinstance(release.question, Grid)]
+    for grid in [grid for grid in grids if len(grid.axes) == 1][:1]:
+        name = readable(grid.columns[0])
+        console.print(
+            f"{readable(grid.describe())} stands for a table of the {grid.size} codes of column {name} by class.",
+            markup=False,
+        )
 
 
 def _say_left(account: Ledger | None, cost: Fraction) -> None:
@@ -168,14 +181,15 @@ def _say_size(schema: Schema, seconds: float, width: int) -> None:
     console.print(f"For {rows:,} rows{guess} expect {estimate}.")
 
 
-def plan_rows(releases: Sequence[Any], people: int) -> list[tuple[Any, ...]]:
-    """Each answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error."""
-    return [_plan_row(release, people) for release in releases]
+def _plan_cell(value: Any) -> str:
+    """A part of epsilon, a scale or an error, if there is one."""
+    return "" if value is None else amount(value) if isinstance(value, Fraction) else number(value)
 
 
 def _plan_row(release: Any, people: int) -> tuple[Any, ...]:
+    """An answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error of counts."""
     verb, counted = release.receipt.verb, release.receipt.verb.startswith("count")
     about = release.question.describe() if release.question else release.receipt.question
     if not counted or not release.scale:
-        return verb, about, amount(release.receipt.epsilon), number(release.scale) if release.scale else "", ""
-    return verb, about, number(people / release.scale), number(release.scale), release.error()
+        return verb, about, release.receipt.epsilon, release.scale or None, None
+    return verb, about, people / release.scale, release.scale, release.error()

@@ -10,7 +10,7 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..schema import Schema
 from . import charge
-from .output import Json, check_paths, console, print_json
+from .output import Json, as_number, check_paths, console, print_json
 
 
 def evaluate(
@@ -60,7 +60,7 @@ def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
 
 def numbers(found: Any) -> dict[str, Any]:
     """The curve for machines; of several classes, one for each and M in place of the AUC."""
-    known = {"auc": found.auc, "auc_interval": list(found.auc_interval), "epsilon": float(found.epsilon)}
+    known = {"auc": found.auc, "auc_interval": list(found.auc_interval), "epsilon": as_number(found.epsilon)}
     known |= {"private": found.private_, "receipts": [receipt.to_dict() for receipt in found.receipts_]}
     if hasattr(found, "curves"):
         return {**known, "curves": {name: _points(curve) for name, curve in found.curves.items()}}

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..files import new_file
 
 MOST = 1000  # letters of one cell
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of a formula
+MOST_FLOAT = 1e300
 UNLIMITED = 10_000  # letters of a line that no terminal cuts
 
 
@@ -71,6 +73,11 @@ def check_paths(*paths: Path | None, ledger: Path | None = None) -> None:
     named = [path.resolve() for path in [*paths, *beside] if path]
     if len(set(named)) < len(named):
         raise BadInput("one path is given for two files: what is read and what is written must be different files")
+
+
+def as_number(value: Fraction | float) -> float:
+    """A number that JSON can hold, about the exact one."""
+    return float(value) if abs(value) < MOST_FLOAT else int(value)
 
 
 def print_json(value: Any) -> None:

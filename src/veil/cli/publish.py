@@ -45,7 +45,7 @@ def publish(
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
-        charge.show_plan(rehearse_publish(public, budget, method), public, budget.epsilon, account, as_json)
+        charge.show_plan(rehearse_publish(public, budget, method), public, account, as_json)
         return
     if out is None:
         raise BadInput("say where to write the table, such as --out synopsis.veil")

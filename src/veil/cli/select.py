@@ -45,7 +45,7 @@ def select(
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
-        charge.show_plan(model.rehearse(), public, cost.epsilon, account, as_json)
+        charge.show_plan(model.rehearse(), public, account, as_json)
         return
     check_paths(data, schema, out, ledger=ledger)
     if account:

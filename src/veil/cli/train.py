@@ -53,7 +53,7 @@ def train(
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
-        charge.show_plan(model.rehearse(), public, model.epsilon, account, as_json)
+        charge.show_plan(model.rehearse(), public, account, as_json)
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")

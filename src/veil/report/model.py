@@ -15,9 +15,8 @@ from .words import escaped, listed, plural
 
 WEIGHTS = """<p>Every value of a column adds its weight to the score of a class: above zero it speaks for the class,
 below zero against it. All weights hold noise, and those of values that few rows have hold little else.</p>"""
-
-TREE = """<p>The tree has a line for each branch: the values that lead there and, where it ends, the class that it says, how
-sure it is, and the noisy rows of each class with the standard error of their noise. Dots stand for what is below a
+TREE = """<p>The tree has a line for each branch: the values that lead there and, where it ends, the class that it says,
+how sure it is, and the noisy rows of each class with the standard error of their noise. Dots stand for what is below a
 branch that may have no rows at all.</p>"""
 
 
