@@ -20,6 +20,7 @@ from .errors import BadInput
 from .schema import Schema
 
 MOST = 2**31 - 1  # bytes that PyArrow takes in one block
+OTHERS = ";\t|"  # what separates values in some files, but not here
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
 TIMES = ("timestamp", "date", "time", "duration")
 UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED}
@@ -49,6 +50,8 @@ def column_types(path: str | os.PathLike[str]) -> dict[str, str]:
         types = []
     if not types:
         raise _unreadable(path)
+    if len(types) == 1 and not _is_parquet(path) and any(letter in types[0][0] for letter in OTHERS):
+        raise BadInput(f"{path} has one column and no comma in its header: values must be separated by commas")
     if len(dict(types)) < len(types):
         raise BadInput(f"{path} has two columns of the same name: rename one")
     return dict(types)
