@@ -131,6 +131,13 @@ def test_bad_input_is_refused(mail, wrong):
     assert veil(*mail, *wrong)[0] == 2
 
 
+def test_an_unknown_way_to_choose_is_refused_with_all_that_are_known(mail):
+    code, said = veil(*mail, "--how", "magic")
+    assert code == 2 and said == "--how must be one of auto, peel, perturb, cluster, discernibility"
+    code, said = veil(*mail, "--threshold", "5", "--how", "discernibility")
+    assert code == 2 and said == "--how must be one of auto, peel, perturb, sieve, cluster with a threshold"
+
+
 def test_seeded_noise_is_marked(mail):
     assert "NOT private" in veil(*mail, "--k", "2", "--seed", "1")[1]
 

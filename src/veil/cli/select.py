@@ -11,6 +11,7 @@ from ..files import new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import total
+from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json, show_table, steps
@@ -67,6 +68,9 @@ def _selector(
 
     if k is not None and threshold is not None:
         raise BadInput("give --k, or --threshold with --at-most")
+    known = ABOVE if threshold is not None else (*BEST, "discernibility")
+    if how not in known:
+        raise BadInput(f"--how must be one of {', '.join(known)}{'' if threshold is None else ' with a threshold'}")
     if how == "discernibility":
         return KDiscernibilitySelect(k=k or 3)
     given: dict[str, Any] = {"score": score, "how": how, "words_per_row": words_per_row}
