@@ -5,6 +5,7 @@ Run by `make coverage`; --quick takes 50 runs instead of 1,000. The rows are pub
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from veil import Budget, Ledger, open_source
 from veil.compare.reproduce_roc import scored_texts
 from veil.evaluate.intervals import area_interval, pairs
 from veil.evaluate.result import LEVEL
-from veil.evaluate.roc import misordered_area
+from veil.evaluate.roc import hand_till, misordered_area
 from veil.evaluate.scores import score_table
 from veil.plans.roc import code_scorer, roc_counts
 
@@ -33,18 +34,25 @@ def models() -> Iterator[tuple[str, Any, Any]]:
     yield "naive Bayes on sentiment, 684 rows", *scored_texts("sentiment140_20k")
     for rows in (500, 5_000, 100_000):
         yield f"two bells, {rows:,} rows", *two_bells(rows)
-    x, y = np.random.default_rng(1).normal(size=(9_000, 3)), None
-    y = x.sum(axis=1) + np.random.default_rng(2).normal(size=9_000) > 1
-    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(x[:4_000], y[:4_000])
-    yield "tree of 8 leaves, 5,000 rows", tree.predict_proba(x[4_000:])[:, 1], y[4_000:]
+    yield "two near bells, 3,000 rows", *two_bells(3_000, apart=0.5)
+    for leaves, rows in ((8, 5_000), (3, 2_000)):
+        yield f"tree of {leaves} leaves, {rows:,} rows", *tree(leaves, rows)
 
 
-def two_bells(rows: int) -> tuple[Any, Any]:
-    """Probabilities of two normal classes 1.5 apart, three in ten rows positive."""
+def two_bells(rows: int, apart: float = 1.5) -> tuple[Any, Any]:
+    """Probabilities of two normal classes so far apart, three in ten rows positive."""
     chance = np.random.default_rng(0)
     truth = chance.random(rows) < 0.3
-    odds = 1.5 * (chance.normal(size=rows) + 1.5 * truth) - 1.125 + np.log(3 / 7)
+    odds = apart * (chance.normal(size=rows) + apart * truth) - apart**2 / 2 + np.log(3 / 7)
     return 1 / (1 + np.exp(-odds)), truth
+
+
+def tree(leaves: int, rows: int, learned: int = 4_000) -> tuple[Any, Any]:
+    """Probabilities of a tree, each of them that of many rows."""
+    x = np.random.default_rng(1).normal(size=(learned + rows, 3))
+    y = x.sum(axis=1) + np.random.default_rng(2).normal(size=len(x)) > 1
+    model = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(x[:learned], y[:learned])
+    return model.predict_proba(x[learned:])[:, 1], y[learned:]
 
 
 def coverage(runs: int = RUNS, most: int | None = None) -> Iterator[dict[str, Any]]:
@@ -69,6 +77,40 @@ def coverage(runs: int = RUNS, most: int | None = None) -> Iterator[dict[str, An
             yield {"model": name, "epsilon": float(epsilon), "runs": runs, "auc": float(exact), **row}
 
 
+def coverage_of_several(runs: int = RUNS) -> Iterator[dict[str, Any]]:
+    """The same for Hand and Till's M of three classes, which curves and `private_auc` find in one way."""
+    for rows in (1_000, 20_000):
+        scores, truth = three_bells(rows)
+        pairs_of = [(i, j, np.isin(truth, (i, j))) for i in range(3) for j in range(3) if i != j]
+        exact = np.mean([roc_auc_score(truth[both] == i, scores[both, i]) for i, _, both in pairs_of])
+        table = score_table(scores, None, truth, None, (0, 1, 2))
+        source = open_source(table.rows, table.schema, Ledger(10**9, "evaluation"), noise=7)
+        scales = [code_scorer(column.name, len(table.cuts) + 1) for column in table.schema.features]
+        for epsilon in EPSILONS:
+            found = []
+            for _ in range(runs):
+                each = zip(Budget(epsilon).each(3), scales, strict=True)
+                found.append(_seen(hand_till([roc_counts(source, share, *scale) for share, scale in each])[1], exact))
+            held, width = float(np.mean([f[0] for f in found])), float(np.median([f[1] for f in found]))
+            both = {"curve": held, "curve_width": width, "alone": held, "alone_width": width}
+            yield {
+                "model": f"three bells, {rows:,} rows (M)",
+                "epsilon": float(epsilon),
+                "runs": runs,
+                "auc": exact,
+                **both,
+            }
+
+
+def three_bells(rows: int) -> tuple[Any, Any]:
+    """Probabilities of three normal classes in the plane, 1.5 from one of them to the others."""
+    chance, middles, shares = np.random.default_rng(0), 1.5 * np.array([[0, 0], [1, 0], [0, 1]]), [0.5, 0.3, 0.2]
+    truth = chance.choice(3, rows, p=shares)
+    far = ((middles[truth] + chance.normal(size=(rows, 2)))[:, None] - middles) ** 2
+    joint = np.exp(-far.sum(axis=2) / 2) * shares
+    return joint / joint.sum(axis=1, keepdims=True), truth
+
+
 def _seen(interval: Any, exact: float) -> tuple[bool, float]:
     return interval.low <= exact <= interval.high, interval.high - interval.low
 
@@ -87,7 +129,8 @@ def page() -> str:
 
 if __name__ == "__main__":
     rows = []
-    for row in coverage(QUICK if "--quick" in sys.argv else RUNS):
+    runs = QUICK if "--quick" in sys.argv else RUNS
+    for row in chain(coverage(runs), coverage_of_several(runs)):
         rows.append(row)
         print(row, flush=True)
     if "--quick" not in sys.argv:

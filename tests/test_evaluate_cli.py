@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from veil import Ledger, datasets
+
 
 @pytest.fixture
 def trained(files, start):
@@ -24,6 +26,20 @@ def test_an_evaluation_is_charged_reported_and_given_to_machines(trained, start,
     assert "<svg" in (files / "evaluation.html").read_text()
     code, said, _ = start(*trained, "--epsilon", "0.2", "--force")
     assert code == 0 and "AUC" in said and "1.6 of 3 left" in said
+
+
+def test_a_dry_run_shows_the_plan_and_touches_nothing(trained, start, files, wide_terminal):
+    (files / "fair.csv").write_text((files / "fair.csv").read_text().partition("\n")[0] + "\n\xff\n")  # no row is read
+    there = sorted(path.name for path in files.iterdir())
+    code, said, _ = start(*trained, "--epsilon", "0.2", "--dry-run")
+    assert code == 0 and "noise scale" in said and "2 of 3 left" in said and "Nothing was charged" in said
+    code, said, _ = start(*trained, "--epsilon", "0.2", "--dry-run", "--json")
+    plan = json.loads(said)
+    assert code == 0 and [row["answer"] for row in plan["plan"]] == ["count", "quantiles", "count"]
+    assert sum(float(row["epsilon"]) for row in plan["plan"]) == pytest.approx(0.2, rel=0.01) and plan["left"] == "2"
+    assert sorted(path.name for path in files.iterdir()) == there and Ledger.open("l.ledger").spent == 1
+    assert "It would refuse this" in start(*trained, "--epsilon", 5, "--dry-run")[1]
+    assert start(*trained, "--epsilon", 1, "--dry-run", "--positive", "maybe")[0] == 2
 
 
 def test_what_the_ledger_cannot_pay_is_refused(trained, start, files):
@@ -56,3 +72,18 @@ def test_training_and_testing_in_one_run_costs_the_dearer_part(files, start):
     assert code == 2 and "--test-share" in complaint
     code, _, complaint = start(*asked, "--force", "--test-share", "1.5")
     assert code == 2 and "between 0 and 1" in complaint
+
+
+def test_training_and_testing_in_one_run_works_for_more_than_two_classes(start, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows, schema = datasets.load("wine")
+    rows.to_csv("wine.csv", index=False)
+    (tmp_path / "wine.toml").write_text(schema.to_toml())
+    asked = ("train", "wine.csv", "--schema", "wine.toml", "--epsilon", 100, "--out", "m.veil", "--test-share", "0.5")
+    code, said, _ = start(*asked, "--json")
+    found = json.loads(said)["evaluation"]
+    assert code == 0 and [*found["curves"]] == [*schema.classes] and found["epsilon"] == 100
+    assert found["auc"] > 0.8 and found["auc_interval"][0] <= found["auc"] <= found["auc_interval"][1]
+    page = (tmp_path / "m-evaluation.html").read_text()
+    assert page.count("<svg") >= 3 and "M of Hand and Till" in page
+    assert "ROC curves of 3 classes: M" in start(*asked, "--force")[1]

@@ -14,13 +14,17 @@ from veil import (
     BadInput,
     BudgetRefused,
     Categorical,
+    DecisionTreeClassifier,
     Ledger,
     Linear,
     NaiveBayesClassifier,
     Numeric,
     RandomForestClassifier,
     Schema,
+    private_accuracy,
     private_auc,
+    private_calibration_curve,
+    private_confusion_matrix,
     private_roc_curve,
 )
 from veil.evaluate import fit_and_evaluate
@@ -31,6 +35,7 @@ TRUTH = CHANCE.random(800) < 0.4
 SCORE = np.round(1 / (1 + np.exp(-CHANCE.normal(TRUTH * 1.5 - 0.7))), 2)
 BOTH = {"classes": (False, True)}
 HUGE = 10**9
+EVERY = [private_roc_curve, private_auc, private_accuracy, private_confusion_matrix, private_calibration_curve]
 
 
 def truth_of(n, share=0.4, seed=1):
@@ -70,13 +75,6 @@ def test_the_ledger_is_charged_exactly(function, epsilon):
     found = function(SCORE, y=TRUTH, epsilon=epsilon, ledger=ledger, **BOTH)
     assert ledger.spent == epsilon == found.epsilon
     assert found.private_
-
-
-@pytest.mark.parametrize("function", [private_roc_curve, private_auc])
-def test_a_short_ledger_refuses(function):
-    ledger = Ledger(1, "rows")
-    with pytest.raises(BudgetRefused):
-        function(SCORE, y=TRUTH, epsilon=1.1, ledger=ledger, **BOTH)
 
 
 def test_a_curve_rises_from_corner_to_corner_within_its_band_whatever_the_noise():
@@ -244,17 +242,9 @@ def test_a_model_an_estimator_and_its_scores_are_evaluated_alike(flowers):
     ours = NaiveBayesClassifier(epsilon=5, schema=two).fit(some)
     curve = private_roc_curve(ours, some, epsilon=HUGE, parts=1024, random_state=1)
     assert curve.auc == pytest.approx(roc_auc_score(some["kind"] == "z", ours.predict_proba(some)[:, 1]), abs=1e-3)
-
-
-def test_a_model_that_fails_on_a_row_gives_it_the_default_score():
-    def score(row):
-        if row[0, 0] < 0:
-            raise ValueError("a private value")
-        return row[:, 0]
-
-    X, y = np.array([[-1.0], [0.2], [0.9], [-2.0]] * 50), [False, False, True, False] * 50
-    curve = private_roc_curve(score, X, y, epsilon=HUGE, random_state=1, **BOTH)
-    assert curve.auc == pytest.approx(1)
+    ours = NaiveBayesClassifier(epsilon=5, schema=schema).fit(rows)
+    found = private_roc_curve(ours, rows, epsilon=HUGE, parts=1024, random_state=1)
+    assert found.m == pytest.approx(hand_till(rows["kind"].to_numpy(), ours.predict_proba(rows), "xyz"), abs=1e-3)
 
 
 def test_training_and_evaluation_together_cost_the_dearer_part(fair):
@@ -271,6 +261,69 @@ def test_training_and_evaluation_together_cost_the_dearer_part(fair):
         for name in schema.classes
     ]
     assert ones[0].auc == pytest.approx(ones[1].auc, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", [NaiveBayesClassifier, DecisionTreeClassifier])
+def test_training_and_evaluation_together_work_for_several_classes(flowers, kind):
+    """Nearly all rows are kept apart, so that the curve of the others is about that of all."""
+    rows, schema = flowers
+    many = pd.concat([rows] * 30, ignore_index=True)
+    model = kind(epsilon=HUGE, schema=schema, random_state=1)
+    found = fit_and_evaluate(model, many, share="0.9", epsilon=HUGE, ledger=Ledger(HUGE, schema.name))
+    odds = model.predict_proba(rows)
+    assert found.m == pytest.approx(hand_till(rows["kind"].to_numpy(), odds, "xyz"), abs=0.01)
+    assert found.epsilon == HUGE and list(found.curves) == ["x", "y", "z"]
+    for place, (name, curve) in enumerate(found.curves.items()):
+        assert curve.auc == pytest.approx(roc_auc_score(rows["kind"] == name, odds[:, place]), abs=0.01)
+
+
+TINY = [Fraction(1, 10**power) for power in range(5, 13)]
+
+
+@pytest.mark.parametrize("people", [1, 7])
+@pytest.mark.parametrize("classes", [(False, True), (False, True, "maybe")])
+@pytest.mark.parametrize("function", EVERY, ids=lambda function: function.__name__)
+def test_an_epsilon_too_tiny_is_refused_before_anything_is_charged(function, classes, people):
+    """It is answered or refused, never charged and refused."""
+    given = {"person": "who", "rows_per_person": people} if people > 1 else {}
+    schema = Schema(name="t", label="y", column=[Categorical(name="y", values=[*map(str, classes)])], **given)
+    rows = pd.DataFrame({"who": np.arange(800), "y": TRUTH.astype(str)})
+    predicted = SCORE > 0.5 if function in (private_accuracy, private_confusion_matrix) else SCORE
+    if len(classes) > 2 and function is private_calibration_curve:
+        return
+    if len(classes) > 2 and predicted is SCORE:
+        predicted = np.column_stack([1 - SCORE, SCORE, SCORE])
+    outcomes = [_asked(function, predicted, rows, schema, epsilon) for epsilon in TINY]
+    assert outcomes[0] == "answered" and outcomes[-1] == "refused"
+
+
+def _asked(function, predicted, rows, schema, epsilon):
+    ledger = Ledger(1, "t")
+    try:
+        found = function(predicted, rows, epsilon=epsilon, schema=schema, ledger=ledger)
+    except BadInput:
+        assert ledger.spent == 0
+        return "refused"
+    assert ledger.spent == epsilon == found.epsilon
+    return "answered"
+
+
+@pytest.mark.parametrize("function", EVERY, ids=lambda function: function.__name__)
+def test_what_a_ledger_cannot_pay_as_a_whole_is_not_begun(function):
+    ledger = Ledger(1, "rows")
+    with pytest.raises(BudgetRefused):
+        function(SCORE, y=TRUTH, epsilon=1.1, ledger=ledger, **BOTH)
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize("wrong", [{"epsilon": 1e-9}, {"epsilon": 3}, {"share": 1}, {"positive": "maybe"}])
+def test_training_and_evaluation_together_are_refused_before_anything_is_charged(fair, wrong):
+    rows, schema = fair
+    ledger = Ledger(2, schema.name)
+    model = NaiveBayesClassifier(epsilon=1, schema=schema, ledger=ledger)
+    with pytest.raises((BadInput, BudgetRefused)):
+        fit_and_evaluate(model, rows, ledger=ledger, **{"share": 0.3, "epsilon": 1, **wrong})
+    assert ledger.spent == 0 and not hasattr(model, "scorer_")
 
 
 def test_persons_are_protected_with_all_their_rows():

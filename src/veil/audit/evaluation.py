@@ -15,12 +15,13 @@ from ..evaluate import (
     private_confusion_matrix,
     private_roc_curve,
 )
+from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..kernel.noise import Noise
 from ..schema import Schema
 from .harness import Case, Runs
 from .pairs import pair
-from .tables import PLENTY
+from .tables import ONE, PLENTY, TWO
 
 SCHEMA = Schema(name="audit", label="label", column=[Categorical(name="label", values=("no", "yes"))])
 HIGH, LOW = (0.9, "yes"), (0.1, "no")
@@ -31,28 +32,43 @@ WHOLE_TABLE = {"what is seen": list}
 def evaluations() -> Iterator[Case]:
     """Every evaluation function on the pair that is as bad for it as we know, then the twins."""
     none, one = _rows(), _rows(HIGH)
-    both, more = _rows(LOW, HIGH, LOW), _rows(LOW, HIGH, LOW, HIGH)
     about = "from scores and labels to the result"
-    yield Case("private_roc_curve, empty table", 1, (none, one), _running(_curve), about, **FEW, views=WHOLE_TABLE)
-    yield Case("private_auc", 1, (both, more), _running(_area), about, **FEW, views=WHOLE_TABLE)
     yield Case("private_confusion_matrix", 1, (none, one), _running(_matrix), about, **FEW, views=WHOLE_TABLE)
     yield Case("private_accuracy", 1, (none, one), _running(_accuracy), about, **FEW, views=WHOLE_TABLE)
     yield Case("private_calibration_curve", 1, (none, one), _running(_calibration), about, **FEW, views=WHOLE_TABLE)
-    tables = both, more
+    tables = _rows(LOW, HIGH, LOW), _rows(LOW, HIGH, LOW, HIGH)
     ours = _running(_curve)
     yield from pair("exact curve", 1, tables, exact_curve, ours, **FEW, views=WHOLE_TABLE)
     yield from pair("uncharged thresholds", 1, tables, uncharged_thresholds, ours, **FEW, views=WHOLE_TABLE)
+    yield from _spending_twice()
+
+
+def _spending_twice() -> Iterator[Case]:
+    """Curves and areas on tables where one row moves all that they ask.
+
+    The score of a row at the top lies above every threshold, so its part of the curve is known, and one row in the
+    middle lets it move the thresholds too. A positive below two negatives, the first of its class, is a whole
+    misordered row and a whole row of the smaller class.
+    """
+    middle, top, good, bad = (0.5, "no"), (1.0, "yes"), (0.9, "no"), (0.1, "yes")
+    curve, area = _running(_upper_part, TWO), _running(_misordered_and_size, TWO)
+    runs: dict[str, Any] = {"quick": 1_100, "deep": 6_000, "views": WHOLE_TABLE}
+    yield from pair("curve for twice its price", 2, (_rows(middle), _rows(middle, top)), double_curve, curve, **runs)
+    runs = {"quick": 1_400, "deep": 6_000, "views": {"for the row": _for_the_row}}
+    yield from pair(
+        "auc for twice its price", 2, (_rows(good, good), _rows(good, good, bad)), double_area, area, **runs
+    )
 
 
 def _rows(*rows: tuple[float, str]) -> dict[str, Any]:
     return {"score": [row[0] for row in rows], "label": [row[1] for row in rows]}
 
 
-def _running(see: Any) -> Runs:
+def _running(see: Any, budget: Budget = ONE) -> Runs:
     """An evaluation made anew each time, with a ledger of its own."""
 
     def runs(table: Any, noise: Noise, trials: int) -> list[Any]:
-        asked = {"y": table["label"], "epsilon": 1, "schema": SCHEMA, "random_state": noise}
+        asked = {"y": table["label"], "epsilon": budget, "schema": SCHEMA, "random_state": noise}
         return [see(table["score"], {**asked, "ledger": Ledger(PLENTY, SCHEMA.name)}) for _ in range(trials)]
 
     return runs
@@ -65,10 +81,22 @@ def _curve(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
     return (*counts.tolist(), int(np.digitize(curve.thresholds[1], [0.1, 0.5, 0.9])))
 
 
-def _area(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
-    """The released misordered rows and sizes, in halves and whole ones."""
-    sizes, wrong = private_auc(scores, **asked).releases_
-    return (*np.clip(sizes.value[0], 0, 3).tolist(), int(np.clip(2 * wrong.value, -1, 3)))
+def _upper_part(scores: Any, asked: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether the positives of the upper part, and the cut below it, speak for the row."""
+    curve = private_roc_curve(scores, parts=2, **asked)
+    return bool(curve.counts.counts[-1, 1] > 0), bool(curve.thresholds[1] > 0.5)
+
+
+def _misordered_and_size(scores: Any, asked: dict[str, Any]) -> tuple[float, int]:
+    """The released misordered rows, and the positives."""
+    wrong, sizes = private_auc(scores, **asked).releases_
+    return wrong.value, int(sizes.value[0, 1])
+
+
+def _for_the_row(seen: list[Any]) -> Any:
+    """How far both answers speak for the row, three to one as they share the budget; in eighths."""
+    wrong, positives = np.transpose(seen)
+    return np.round(8 * (3 * np.clip(wrong, 0, 1) + np.clip(positives, 0, 1)))
 
 
 def _matrix(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
@@ -83,6 +111,16 @@ def _accuracy(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
 
 def _calibration(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(np.clip(private_calibration_curve(scores, n_bins=2, **asked).rows, 0, 1).tolist())
+
+
+def double_curve(table: Any, noise: Noise, trials: int) -> list[Any]:
+    """NOT PRIVATE: a curve whose thresholds and counts cost twice what the ledger is told."""
+    return list(_running(_upper_part, Budget(2 * TWO.epsilon))(table, noise, trials))
+
+
+def double_area(table: Any, noise: Noise, trials: int) -> list[Any]:
+    """NOT PRIVATE: an AUC whose misordered rows and sizes cost twice what the ledger is told."""
+    return list(_running(_misordered_and_size, Budget(2 * TWO.epsilon))(table, noise, trials))
 
 
 def exact_curve(table: Any, noise: Noise, trials: int) -> list[Any]:

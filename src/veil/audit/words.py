@@ -20,10 +20,11 @@ from ..models import (
     PrivatePipeline,
     PrivateSelectKBest,
     PrivateSelectThreshold,
+    SparseLogisticRegressionClassifier,
     SparseNaiveBayesClassifier,
 )
 from ..plans.clusters import clusters
-from ..questions import bag
+from ..questions import Scorer, bag
 from ..schema import Schema
 from . import broken_words as broken
 from .harness import Case, Runs, View
@@ -54,6 +55,7 @@ def words() -> Iterator[Case]:
     yield from _counts()
     yield from _choices()
     yield from _selectors()
+    yield from _surprised()
     yield from _twins()
 
 
@@ -136,6 +138,37 @@ def _pipeline(table: Table, noise: Noise, trials: int) -> Any:
     steps = [PrivateSelectKBest(k=1, score="count"), SparseNaiveBayesClassifier()]
     fitted = (_fit(PrivatePipeline(steps), table, noise) for _ in range(trials))
     return [(model.steps_[0].selected_[0], int(np.clip(model.releases_[-1].value[0, 0], 0, 1))) for model in fitted]
+
+
+def _pulled(kind: type[SparseLogisticRegressionClassifier], times: int = 1) -> Runs:
+    """The weights of the row's words, over what a row that is all surprise can pull them by."""
+
+    def runs(table: Table, noise: Noise, trials: int) -> Any:
+        fitted = (_fit(kind(), table, noise) for _ in range(trials))
+        return np.array([model.releases_[-1].value[:2, 0] / (0.95 * PULL * times) for model in fitted])
+
+    runs.__doc__ = kind.__doc__
+    return runs
+
+
+class _TripleLogistic(SparseLogisticRegressionClassifier):
+    """NOT PRIVATE: a logistic regression of words that costs three times what the ledger is told."""
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        return super()._plan(source, Budget(3 * budget.epsilon))
+
+
+def _surprised() -> Iterator[Case]:
+    """One row of a class that no other of many is of: the regression is sure of the other class, and pulled most."""
+    crowd = [("yes", "")] * 400
+    tables = texts(*crowd), texts(*crowd, ("no", "ant bee"))
+    views: dict[str, View] = {
+        "the weaker pull, in quarters": lambda seen: np.clip(4 * seen.min(axis=1) // 1, 0, 4),
+        "both pulls, in quarters": lambda seen: np.round(4 * np.clip(seen, 0, 1).sum(axis=1)),
+    }
+    ours, twin = _pulled(SparseLogisticRegressionClassifier), _pulled(_TripleLogistic, 3)
+    runs: dict[str, Any] = {**NAMED, "views": views}
+    yield from pair("sparse-logistic for three times its price", 2, tables, twin, ours, **runs)
 
 
 def _twins() -> Iterator[Case]:

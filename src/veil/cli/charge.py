@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from ..display import amount, number, readable
-from ..errors import BadInput, BudgetRefused
+from ..errors import BadInput
 from ..files import check_types, column_types, new_file, read_rows
-from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
@@ -35,15 +34,6 @@ def check_names(data: Path, schema: Schema) -> None:
     if absent := [name for name in wanted if name and name not in present]:
         raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
     check_types(present, schema)
-
-
-def check_budget(account: Ledger, budget: Budget) -> None:
-    """Refuse before the rows are read what the ledger would refuse afterwards."""
-    if account.left < budget.epsilon:
-        raise BudgetRefused(
-            f"epsilon {amount(budget.epsilon)} is more than the {amount(account.left)} that is left in the ledger: "
-            "ask for less or stop here; nothing was charged"
-        )
 
 
 @contextmanager
@@ -148,9 +138,11 @@ def show_plan(releases: Sequence[Any], schema: Schema, account: Ledger | None, a
     shown.append(("together", "", amount(cost), "", ""))
     show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], shown)
     _say_how_to_read(releases)
-    if not all(release.receipt.verb.startswith("count") for release in releases):
+    verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}
+    if verbs:
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
+    if verbs - {"quantiles"}:
         console.print("Choosing takes time of its own: each candidate is counted.")
     _say_left(account, cost)
     _say_size(schema, seconds, width)

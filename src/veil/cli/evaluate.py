@@ -8,6 +8,7 @@ import typer
 
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
 from .output import Json, as_number, check_paths, console, print_json
@@ -24,6 +25,7 @@ def evaluate(
     ] = None,
     ledger: charge.Account = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the result is then NOT private.")] = None,
+    dry_run: charge.DryRun = False,
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
@@ -31,16 +33,21 @@ def evaluate(
 
     The rows have the label. Everything is charged to the ledger of the rows before it is answered.
     """
-    from ..evaluate import private_roc_curve
+    from ..evaluate import private_roc_curve, rehearse_roc_curve
     from ..models import load_model  # scikit-learn takes two seconds to load
 
     public, published, budget = Schema.read(schema), load_model(model), Budget(epsilon)
     charge.check_names(data, published.schema_.model_copy(update={"person": public.person, "label": public.label}))
     account = Ledger.open(ledger) if ledger else None
+    if dry_run:
+        asked = rehearse_roc_curve(published, epsilon=budget, schema=public, positive=positive)
+        people = {key: getattr(public, key) for key in ("person", "rows_per_person", "rows")}
+        charge.show_plan(asked, published.schema_.model_copy(update=people), account, as_json)
+        return
     page = out or Path("evaluation.html")
     check_paths(page, model, data, schema, ledger=ledger)
     if account:
-        charge.check_budget(account, budget)
+        check_budget(account, budget)
     book = account or Ledger(budget, public.name)
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)

@@ -10,6 +10,7 @@ from ..display import readable
 from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, check_table_path, console, print_json, write_table
@@ -53,7 +54,7 @@ def publish(
     check_paths(out, page, synthetic, data, schema, ledger=ledger)
     _check_synthetic(synthetic, rows)
     if account:
-        charge.check_budget(account, budget)
+        check_budget(account, budget)
     book = account or Ledger(budget, public.name)
     others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(book)

@@ -10,7 +10,7 @@ from ..errors import BadInput
 from ..files import new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..plans.run import total
+from ..plans.run import check_budget, total
 from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
 from . import charge
@@ -50,7 +50,7 @@ def select(
         return
     check_paths(data, schema, out, ledger=ledger)
     if account:
-        charge.check_budget(account, cost)
+        check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
     with charge.accounted(account):
         _fit(model, data, out, force, as_json)

@@ -9,6 +9,7 @@ from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.catalogue import NAMES, presets
+from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
 from .evaluate import numbers
@@ -64,7 +65,7 @@ def train(
     check_paths(out, page, judged, data, schema, ledger=ledger)
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
     if account:
-        charge.check_budget(account, cost)
+        check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
     run = Run(model, test_share, test_epsilon or epsilon)
     others = {

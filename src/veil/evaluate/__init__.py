@@ -10,7 +10,7 @@ from .labels import (
     private_confusion_matrix,
 )
 from .result import Evaluation
-from .roc import Auc, RocCurve, RocCurves, private_auc, private_roc_curve
+from .roc import Auc, RocCurve, RocCurves, private_auc, private_roc_curve, rehearse_roc_curve
 from .together import fit_and_evaluate
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "private_calibration_curve",
     "private_confusion_matrix",
     "private_roc_curve",
+    "rehearse_roc_curve",
 ]

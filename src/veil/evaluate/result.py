@@ -13,7 +13,7 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger, Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source
-from ..plans.run import is_private, run, total
+from ..plans.run import check_budget, is_private, run, total
 from ..schema import Schema
 from .intervals import Interval
 
@@ -64,11 +64,17 @@ class Evaluation:
 def ask(
     plan: Callable[[Source, Budget], Any], rows: Any, schema: Schema, epsilon: Any, ledger: Any, noise: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """What a plan makes of rows, and what an evaluation keeps beside it."""
+    """What a plan makes of rows, and what an evaluation keeps beside it.
+
+    A plan asks first what is refused first, so a refusal comes before any charge.
+    """
+    budget = Budget(epsilon)
     book = Ledger.open(ledger) if isinstance(ledger, (str, PathLike)) else ledger
     if book is not None and schema.name == "evaluation" and schema.source is None:
         schema = schema.model_copy(update={"name": book.name})  # scores without a schema: the ledger knows the name
-    made, releases, receipts = run(plan, rows, schema, Budget(epsilon), ledger=book, noise=noise)
+    if book is not None:
+        check_budget(book, budget)
+    made, releases, receipts = run(plan, rows, schema, budget, ledger=book, noise=noise)
     return made, {"schema_": schema, "releases_": releases, "receipts_": receipts}
 
 

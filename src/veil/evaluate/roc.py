@@ -6,32 +6,30 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..display import number
 from ..kernel.budget import Budget
-from ..kernel.coins import PathScores
+from ..kernel.odds import Odds
 from ..kernel.source import Source
-from ..plans.finish import nonnegative
 from ..plans.roc import ScoreCounts, code_scorer, roc_counts
-from ..questions import UNIT, WHOLE, CellScores, Linear, Scorer, Sum
+from ..plans.run import Releases, rehearse
+from ..questions import WHOLE, Scorer
 from .intervals import (
     DRAWS,
     SEED,
     Interval,
     Numbers,
-    Pairs,
     area,
     area_interval,
+    drawn_noise,
     falling_shares,
-    ordered,
+    mean_area_interval,
     pairs,
     rate_bands,
     share_interval,
-    within,
 )
 from .result import LEVEL, Evaluation, ask, class_place, spoken
-from .scores import CELLS, STEEPEST, score_table
+from .scores import CELLS, STEEPEST, evaluation_schema, in_order, score_cuts, score_schema, score_table
 
 SIZES = 25  # percent of the budget of an AUC alone for the number of rows of each class
 WIDER = 0.96  # the level of an AUC alone, whose noise is drawn for sizes that are estimates; measured: 95 %
@@ -137,18 +135,23 @@ def private_roc_curve(
     lie within public `bounds`; what is no number counts as `default`. `settings` are those of `plans.roc.roc_counts`.
     """
     scored = score_table(model, X, y, schema, classes, bounds, default, positive)
-    names = scored.schema.classes
-    place = class_place(positive, names)
-    columns = [column.name for column in scored.schema.features]
-    plan = partial(_count_each, columns=columns, cells=len(scored.cuts) + 1, **settings)
+    place = class_place(positive, scored.schema.classes)
+    plan = partial(_count_each, cells=len(scored.cuts) + 1, **settings)
     counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
-    if len(names) > 2:
-        return many_curves(counts, scored.cuts, kept)
-    return one_curve(_turned(counts[0], place), scored.cuts, 1, (0,), (names[1 - place], names[place]), kept)
+    return curves_of(counts, scored.cuts, place, kept)
 
 
-def _count_each(source: Source, budget: Budget, columns: Sequence[str], cells: int, **settings: Any) -> Any:
+def rehearse_roc_curve(model: Any, *, epsilon: Any, schema: Any = None, positive: Any = None) -> Releases:
+    """The answers that `private_roc_curve` would ask for, with their noise; nothing is opened or charged."""
+    public, cuts = evaluation_schema(model, schema, None), score_cuts((0, 1))
+    class_place(positive, public.classes)
+    in_order(model, public)
+    return rehearse(partial(_count_each, cells=len(cuts) + 1), score_schema(public, cuts), Budget(epsilon))
+
+
+def _count_each(source: Source, budget: Budget, cells: int, **settings: Any) -> list[ScoreCounts]:
     """The counts behind the curve of every score column, each for an equal part of the budget."""
+    columns = [column.name for column in source.schema.features]
     shares = budget.each(len(columns))
     return [
         roc_counts(source, share, *code_scorer(column, cells), **settings)
@@ -156,9 +159,12 @@ def _count_each(source: Source, budget: Budget, columns: Sequence[str], cells: i
     ]
 
 
-def _turned(counts: ScoreCounts, place: int) -> ScoreCounts:
-    """The same with the positive class last."""
-    return counts if place == 1 else replace(counts, counts=counts.counts[:, ::-1])
+def curves_of(counts: Sequence[ScoreCounts], cuts: Any, place: int, kept: dict[str, Any]) -> "RocCurve | RocCurves":
+    """The curve of the class at this place, or one for each class if there are more than two."""
+    names = kept["schema_"].classes
+    if len(names) > 2:
+        return many_curves(counts, cuts, kept)
+    return one_curve(counts[0], cuts, place, (1 - place,), names, kept)
 
 
 def one_curve(
@@ -193,24 +199,11 @@ def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: dict[str, Any]) 
 
 
 def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
-    """M, the mean AUC over ordered pairs of classes, each by the score of its first class; and its interval.
-
-    The noise is drawn again on the counts that are nearest to the released ones.
-    """
+    """M, the mean AUC over ordered pairs of classes, each by the score of its first class; and its interval."""
+    noise = [drawn_noise(table, seed) for seed, table in enumerate(counts)]  # one for all pairs of a table, as it was
     places = range(len(counts))
-    found = [pairs(counts[i], i, (j,)) for i in places for j in places if i != j]
-    values = np.array([area(pair) for pair in found])
-    moved = np.mean([_moved(pair) - area(pair) for pair in found], axis=0)
-    m = float(values.mean())
-    margin = float(np.mean([within(*pair.possible, np.inf) for pair in found]))
-    low, high = np.quantile(moved, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return m, Interval(max(m - max(high, 0) - margin, 0.0), min(m - min(low, 0) + margin, 1.0))
-
-
-def _moved(pair: Pairs) -> npt.NDArray[np.float64]:
-    """The area again, of counts with fresh noise."""
-    drawn = [nonnegative((c + n).T).T for c, n in zip(pair.possible, pair.noise, strict=True)]
-    return np.asarray(ordered(*drawn) / (drawn[0].sum(axis=1) * drawn[1].sum(axis=1)))
+    found = [pairs(counts[i], i, (j,), noise[i]) for i in places for j in places if i != j]
+    return float(np.mean([area(pair) for pair in found])), mean_area_interval(found, LEVEL)
 
 
 def private_auc(
@@ -233,10 +226,8 @@ def private_auc(
     """
     scored = score_table(model, X, y, schema, classes, bounds, default, positive)
     place, cells = class_place(positive, scored.schema.classes), len(scored.cuts) + 1
-    columns = [column.name for column in scored.schema.features]
-    if len(columns) > 1:
-        plan = partial(_count_each, columns=columns, cells=cells)
-        counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
+    if len(scored.schema.classes) > 2:
+        counts, kept = ask(partial(_count_each, cells=cells), scored.rows, scored.schema, epsilon, ledger, random_state)
         return Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept)
     found, kept = ask(
         lambda source, budget: misordered_area(source, budget, place, *code_scorer("score", cells)),
@@ -251,10 +242,11 @@ def misordered_area(
     """The AUC from the misordered rows and the rows of each class.
 
     Budget: a quarter for the rows of each class, the rest for the misordered ones, of which a good model has few.
+    These are asked first: with so little epsilon that one of the two is refused, nothing is charged.
     """
     to_size, to_order = budget.split(SIZES, 100 - SIZES)
-    sizes = source.count(WHOLE, to_size)
     wrong = source.misordered(scorer, positive, to_order, grid=grid)
+    sizes = source.count(WHOLE, to_size)
     return area_of(wrong.value, wrong.scale or 0.0, np.delete(sizes.value[0], positive).sum(), sizes.value[0, positive],
                    sizes.scale or 0.0)  # fmt: skip
 
@@ -272,26 +264,16 @@ def area_of(wrong: float, wrong_scale: float, first: float, second: float, scale
     return 1 - share, Interval(1 - high, 1 - low)
 
 
-def curve_of_part(source: Source, budget: Budget, scorer: Scorer, positive: int = 1) -> tuple[ScoreCounts, Numbers]:
-    """The counts behind the curve of a scorer of two classes, the positive one last, and the scores at the grid's cuts.
+def counts_of_part(
+    source: Source, budget: Budget, scorer: Scorer, labels: Sequence[int]
+) -> tuple[list[ScoreCounts], Numbers]:
+    """The counts behind the curve of each of these classes against all others, and the scores at the grid's cuts.
 
-    The score is the log-odds of the classes, taken in whole numbers inside the kernel: the rows may be a part of a
-    table of which the scorer was learned from another part.
+    The score is the log-odds of the class, taken in whole numbers inside the kernel: the rows may be a part of a table
+    of which the scorer was learned from another part. Budget: an equal part for each class.
     """
     odds = np.linspace(-STEEPEST, STEEPEST, CELLS)[1:-1]
-    sign = 1 if positive == 1 else -1
-    counts = _turned(roc_counts(source, budget, log_odds(scorer, sign), list(odds)), positive)
-    places = tuple(float(place) for place in np.searchsorted(odds, counts.cuts) + 1)
-    return replace(counts, cuts=places), 1 / (1 + np.exp(-odds))
-
-
-def log_odds(scorer: Any, sign: int = 1) -> Any:
-    """The second class's score less the first's, or the first's less the second's, as a scorer of its own."""
-    if isinstance(scorer, Sum):
-        return Sum(tuple(log_odds(part, sign) for part in scorer.parts))
-    if isinstance(scorer, CellScores):
-        return CellScores(scorer.partition, sign * (scorer.table[:, 1:] - scorer.table[:, :1]) / UNIT)
-    if isinstance(scorer, PathScores):
-        return PathScores(scorer.tree, scorer.nodes, sign * (scorer.table[:, 1:] - scorer.table[:, :1]) / UNIT)
-    weights = {name: sign * (table[:, 1:] - table[:, :1]) / UNIT for name, table in scorer.tables.items()}
-    return Linear(weights, sign * (scorer.start[1:] - scorer.start[:1]) / UNIT)
+    shares = zip(labels, budget.each(len(labels)), strict=True)
+    counts = [roc_counts(source, share, Odds(scorer, label), list(odds)) for label, share in shares]
+    places = [tuple(float(place) for place in np.searchsorted(odds, found.cuts) + 1) for found in counts]
+    return [replace(f, cuts=p) for f, p in zip(counts, places, strict=True)], 1 / (1 + np.exp(-odds))

@@ -3,24 +3,32 @@
 A score becomes the number of a cell of a public grid, by a rule that depends on that row alone; no value can fail.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from ..columns import Categorical, Numeric
 from ..encoding import as_column, columns_of, in_blocks, numbers, quiet, text_of
 from ..errors import BadInput
+from ..kernel.odds import odds_of
 from ..models import PrivateClassifier
 from ..models.rows import as_table, label_column
-from ..plans.finish import probabilities
 from ..questions import UNIT
 from ..schema import Schema
 from .result import class_place
 
 CELLS = 1 << 14
 STEEPEST = 30  # log-odds up to which probabilities are told apart
+STEPS = 100  # of a progress bar
+TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
 BOTH = ("no", "yes")
 Codes = npt.NDArray[Any]
@@ -42,11 +50,16 @@ def score_cuts(bounds: tuple[float, float]) -> Cuts:
     log-odds, so that 0.999 and 0.99999 differ too.
     """
     low, high = _checked(bounds)
-    if (low, high) != (0, 1):
-        return np.linspace(low, high, CELLS + 1)[1:-1]
+    return _probability_cuts() if (low, high) == (0, 1) else np.linspace(low, high, CELLS + 1)[1:-1]
+
+
+@cache
+def _probability_cuts() -> Cuts:
     odds = np.linspace(-STEEPEST, STEEPEST, CELLS // 2 + 1)[1:-1]
     even = np.linspace(0, 1, CELLS // 2 + 2)[1:-1]
-    return np.unique([*even, *(1 / (1 + np.exp(-odds)))])
+    cuts = np.unique(np.concatenate([even, 1 / (1 + np.exp(-odds))]))
+    cuts.flags.writeable = False  # shared by all curves
+    return cuts
 
 
 def _checked(bounds: Any) -> tuple[float, float]:
@@ -75,16 +88,24 @@ def score_table(
 
     A score beyond the bounds counts as the nearest of them, one that is no number as `default` (the lower bound).
     """
-    public = evaluation_schema(model, schema, classes)
-    cuts, many = score_cuts(bounds), len(public.classes) > 2
-    place = class_place(positive, public.classes)
+    public, cuts = evaluation_schema(model, schema, classes), score_cuts(bounds)
+    place, scored = class_place(positive, public.classes), score_schema(public, cuts)
     codes = _codes(model, X, public, cuts, bounds[0] if default is None else default, place)
-    names = [f"score of {name}" for name in public.classes] if many else ["score"]
+    names = [column.name for column in scored.features]
     if codes.shape[1] != len(names):
         raise BadInput(f"give {len(names)} scores for each row: one for each class, or one alone if there are two")
-    columns = [Numeric(name=n, bounds=(0, len(cuts)), integer=True, bins=len(cuts) + 1, missing=0) for n in names]
-    rows = dict(zip(names, codes.T, strict=True))
-    return Scored({**rows, **_labels(X, y, public)}, _with(public, columns), cuts)
+    return Scored({**dict(zip(names, codes.T, strict=True)), **_labels(X, y, public)}, scored, cuts)
+
+
+def score_schema(public: Schema, cuts: Cuts) -> Schema:
+    """What is public about rows of scores and a label: a score, or with more than two classes one for each of them."""
+    names = [f"score of {name}" for name in public.classes] if len(public.classes) > 2 else ["score"]
+    return _with(public, [_score_column(name, len(cuts)) for name in names])
+
+
+@lru_cache(maxsize=64)  # the names of so many codes take longer than all else
+def _score_column(name: str, cuts: int) -> Numeric:
+    return Numeric(name=name, bounds=(0, cuts), integer=True, bins=cuts + 1, missing=0)
 
 
 def prediction_table(
@@ -141,7 +162,7 @@ def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float, posit
     if isinstance(model, PrivateClassifier):
         return _model_codes(model, X, public, cuts, positive)
     if hasattr(model, "predict") or callable(model):
-        return _cells(_one_by_one(_scorer(model, public, positive), X, _width(public)), cuts, default)
+        return _cells(_judged(model, _scorer(model, public, positive), X, _width(public), np.nan), cuts, default)
     parts = _score_columns(model, _width(public))
     columns = [in_blocks(as_column(part, "scores"), numbers, np.float64) for part in parts]
     return _cells(np.stack(columns, axis=1), cuts, default)
@@ -167,7 +188,7 @@ def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> Codes
         return np.searchsorted(cuts, known, side="right").astype(np.uint16)
 
 
-def _in_order(model: Any, public: Schema) -> list[int]:
+def in_order(model: Any, public: Schema) -> list[int]:
     """Where the classes of the schema are among those of a model."""
     known = [text_of(value) for value in model.classes_]
     if {*known} != {*public.classes}:
@@ -176,30 +197,24 @@ def _in_order(model: Any, public: Schema) -> list[int]:
 
 
 def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> Codes:
-    """The cells of the probabilities of one of our own models, whose scores are whole numbers.
+    """The cells of the probabilities of one of our own models, by their log-odds, which are whole numbers.
 
-    With two classes log-odds are compared as whole numbers; with more, each row's probabilities are worked out by
-    themselves, since the last bit of a float can depend on what it is computed beside.
+    A float will not do: its last bit can depend on what it is computed beside.
     """
-    scores = model._scores(X)[:, _in_order(model, public)]
-    if scores.shape[1] == 2:
-        if not (0 < cuts[0] and cuts[-1] < 1):
-            raise BadInput("the scores of this model are probabilities: leave out bounds")
-        odds = np.floor(np.log(cuts / (1 - cuts)) * UNIT).astype(np.int64)
-        lead = scores[:, [positive]] - scores[:, [1 - positive]]
-        return np.searchsorted(odds, lead, side="right").astype(np.uint16)
-    shares = np.empty(scores.shape)
-    with quiet():  # an underflow would tell of a row to whoever has NumPy raise errors
-        for place in range(len(scores)):
-            shares[place] = probabilities(scores[place : place + 1])[0]
-    return _cells(shares, cuts, 0.0)
+    if not (0 < cuts[0] and cuts[-1] < 1):
+        raise BadInput("the scores of this model are probabilities: leave out bounds")
+    scores = model._scores(X)[:, in_order(model, public)]
+    labels = [positive] if scores.shape[1] == 2 else range(scores.shape[1])
+    edges = np.floor(np.log(cuts / (1 - cuts)) * UNIT).astype(np.int64)
+    odds = np.hstack([odds_of(scores, label) for label in labels])
+    return np.searchsorted(edges, odds, side="right").astype(np.uint16)
 
 
 def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
     """What gives a row its scores: of two classes that of the positive one, else one for each class."""
     if not hasattr(model, "predict"):
         return model  # type: ignore[no-any-return]
-    order = _in_order(model, public)
+    order = in_order(model, public)
     taken = [order[positive]] if len(order) == 2 else order
     if hasattr(model, "predict_proba"):
         return lambda row: np.asarray(model.predict_proba(row))[:, taken]
@@ -209,23 +224,57 @@ def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
     return lambda row: 1 / (1 + np.exp(-sign * np.asarray(model.decision_function(row), np.float64)))
 
 
-def _one_by_one(score: Callable[[Any], Any], X: Any, width: int) -> npt.NDArray[np.float64]:
-    """The scores of each row by itself; not a number where there is none.
+def _judged(model: Any, call: Callable[[Any], Any], X: Any, width: int, missing: Any) -> npt.NDArray[Any]:
+    """What a model that is not ours makes of each row, rows x `width`; `missing` where it makes nothing of one.
 
-    A model may add up floats in an order that depends on the other rows, and may refuse them all because of one.
+    What it makes of a row must follow from that row alone, and in general nothing is known of that: given many rows, a
+    model may refuse all because of one, convert all values to the type of the oddest, divide by what it finds among
+    them, or add up floats in an order that goes by their number (a product of matrices does). So it is given one row at
+    a time, but for trees of finite numbers: they look up a table for each row and add entries in the order of the
+    trees, and a sum or a quotient of two doubles is rounded in the same way in any company.
     """
     if X is None:
-        raise BadInput("give the rows to be scored")
+        raise BadInput("give the rows that the model is to judge")
+    if type(model) not in TREES or model.get_params().get("n_jobs") not in (None, 1) or not _is_numeric(X):
+        return _one_by_one(call, X, width, missing)
+    found = np.full((len(X), width), missing)
+    with quiet(), suppress(Exception):  # of the columns' names and number: the values are finite
+        finite = np.isfinite(np.asarray(X, np.float32)).all(axis=1)
+        found[~finite] = _one_by_one(call, X[~finite], width, missing)
+        found[finite] = np.asarray(call(X[finite]), found.dtype).reshape(-1, width)
+    return found
+
+
+def _is_numeric(X: Any) -> bool:
+    """Whether it is an array or a pandas frame of NumPy's numbers."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and X.dtype.kind in "biuf"
+    kinds = X.dtypes if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2 else [None]
+    return all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in kinds)
+
+
+def _one_by_one(call: Callable[[Any], Any], X: Any, width: int, missing: Any) -> npt.NDArray[Any]:
+    """The same, of one row at a time."""
     take, length = _slices(X)
-    scores = np.full((length, width), np.nan)
-    with quiet():
-        for place in range(length):
-            try:
-                found = np.asarray(score(take(place)), np.float64).reshape(-1)
-                scores[place] = found if found.size == width else np.nan
-            except Exception:  # noqa: S112 - whatever a row does to a model is no reason to tell about it
-                continue
-    return scores
+    found = np.full((length, width), missing)
+    with quiet(), share_done() as advance:
+        for step in range(STEPS):  # so many for any number of rows
+            for place in range(length * step // STEPS, length * (step + 1) // STEPS):
+                with suppress(Exception):  # whatever a row does to a model is no reason to tell about it
+                    made = np.asarray(call(take(place)), found.dtype).reshape(-1)
+                    found[place] = made if made.size == width else missing
+            advance()
+    return found
+
+
+@contextmanager
+def share_done() -> Iterator[Callable[[], None]]:
+    """A progress bar of `STEPS` steps on a terminal: the share that is done, no number of rows, no rate."""
+    console = Console(stderr=True)
+    columns = TextColumn("judging rows one by one"), BarColumn(), TaskProgressColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=STEPS)
+        yield lambda: progress.advance(task)
 
 
 def _slices(X: Any) -> tuple[Callable[[int], Any], int]:
@@ -244,19 +293,8 @@ def _slices(X: Any) -> tuple[Callable[[int], Any], int]:
 def _predictions(model: Any, X: Any, public: Schema) -> Any:
     """The predicted classes: of one of our own models all at once, of another model row by row."""
     if isinstance(model, PrivateClassifier):
-        _in_order(model, public)
+        in_order(model, public)
         return model.predict(X)
     if not hasattr(model, "predict") and not callable(model):
         return as_column(model, "predictions")
-    predict = model.predict if hasattr(model, "predict") else model
-    if X is None:
-        raise BadInput("give the rows to be predicted")
-    take, length = _slices(X)
-    found = np.full(length, None, object)
-    with quiet():
-        for place in range(length):
-            try:
-                found[place] = np.asarray(predict(take(place)), object).reshape(-1)[0]
-            except Exception:  # noqa: S112 - whatever a row does to a model is no reason to tell about it
-                continue
-    return found
+    return _judged(model, getattr(model, "predict", model), X, 1, None)[:, 0]

@@ -20,6 +20,7 @@ from ..schema import Schema
 from .budget import exact
 from .coins import WIDEST, Drawn, PathScores
 from .losses import LOSSES, MOST_CLASSES
+from .odds import Odds
 from .scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from .shaped import LARGEST_COLUMN
 
@@ -174,8 +175,12 @@ def _check_scorer(scorer: Any, schema: Schema, depth: int) -> None:
         for name, table in scorer.tables.items():
             if table.shape != (_weighed(name, schema).size, scorer.classes):
                 raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
+    elif type(scorer) is Odds and type(scorer.scorer) is not Odds:
+        _check_scorer(scorer.scorer, schema, depth)
+        whole(scorer.scorer.classes, "the number of classes that have odds", 2, WIDEST)
+        whole(scorer.label, "the class of the odds", 0, scorer.scorer.classes - 1)
     else:
-        raise BadInput("a scorer must be CellScores, PathScores, Linear or Sum")
+        raise BadInput("a scorer must be CellScores, PathScores, Linear, Sum or the Odds of one of these")
 
 
 def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) -> Any:

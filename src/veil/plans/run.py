@@ -10,6 +10,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..columns import Categorical, Numeric
+from ..display import amount
+from ..errors import BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger, Receipt
 from ..kernel.release import Release
@@ -40,6 +42,20 @@ def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
     if ledger is None:
         return Ledger(budget, schema.name)
     return Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
+
+
+def check_budget(account: Ledger, budget: Budget) -> None:
+    """Refuse before anything is charged what the ledger would refuse later on."""
+    if account.left < budget.epsilon:
+        raise BudgetRefused(
+            f"epsilon {amount(budget.epsilon)} is more than the {amount(account.left)} that is left in the ledger: "
+            "ask for less or stop here; nothing was charged"
+        )
+
+
+def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
+    """Refuse before anything is charged what the kernel would refuse later on: the plan, tried without rows."""
+    run(plan, made_up(schema, 0), schema, budget, noise=0)
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Releases:
