@@ -194,6 +194,27 @@ def test_a_tree_numbers_the_leaves_of_its_branches_in_turn() -> None:
     assert tree.cells(codes_of([(0, 0, 0, 0), (0, 2, 0, 0), (1, 0, 0, 0), (1, 2, 4, 0)])).tolist() == [0, 2, 3, 3]
 
 
+@st.composite
+def walks(draw: Any, depth: int = 3) -> Any:
+    """A tree whose cuts are of one column each."""
+    column = SCHEMA.get(draw(st.sampled_from(list("abc"))))
+    cut = axis(column, draw(st.integers(0, len(column.levels) - 1)))
+    below = walks(depth - 1) if depth else st.just(WHOLE)
+    return Tree(cut, tuple(draw(below | st.just(WHOLE) | st.just(cut)) for _ in range(cut.size)))
+
+
+@given(walks(), ROWS)
+def test_walking_down_a_tree_ends_where_its_branches_say(tree: Any, rows: list[tuple[int, ...]]) -> None:
+    def leaf(part: Any, codes: Any) -> int:
+        if not isinstance(part, Tree):
+            return int(part.cells(codes)[0])
+        taken = int(part.cut.cells(codes)[0])
+        return sum(branch.size for branch in part.branches[:taken]) + leaf(part.branches[taken], codes)
+
+    assert tree.steps is not None
+    assert tree.cells(codes_of(rows)).tolist() == [leaf(tree, codes_of([row])) for row in rows]
+
+
 def test_leaves_are_numbered_beyond_the_type_of_a_branch() -> None:
     schema = Schema(name="t", column=[SCHEMA.get("a"), Numeric(name="n", bounds=(0, 1), bins=199)])
     tree = Tree(grid(schema, "a"), (grid(schema, "n"), grid(schema, "n")))

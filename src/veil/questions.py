@@ -1,8 +1,7 @@
 """Questions that may be asked of a table: partitions of its rows, and scorers built from released values.
 
 A partition puts every row in exactly one cell, by a rule that depends on the row alone. Scorers work in whole numbers
-of 2^-20 for the same reason: the last bit of a floating-point sum over columns can depend on how many other rows
-there are.
+of 2^-20 for the same reason: the last bit of a floating-point sum can depend on how many other rows there are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -194,10 +193,30 @@ class Tree:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        parts = (self.cut, *self.branches)
-        return tuple(dict.fromkeys(name for part in parts for name in part.columns))
+        return tuple(dict.fromkeys(name for part in (self.cut, *self.branches) for name in part.columns))
+
+    @cached_property
+    def steps(self) -> tuple[Integers, Integers] | None:
+        """The column of every inner node and the start of its codes in the second array: there, for each code, the next
+        node or ~leaf. None if a cut is not of one column."""
+        nodes: list[tuple[Partition, int]] = [(self, 0)]
+        after, at = list[int](), list[tuple[int, int]]()
+        for node, leaf in nodes:  # it grows on the way
+            cut, branches = (node.cut, node.branches) if isinstance(node, Tree) else (node, (WHOLE,) * node.size)
+            if not isinstance(cut, Grid) or len(cut.axes) != 1:
+                return None
+            ways = list[int]()
+            for branch in branches:
+                ways.append(~leaf if branch.size == 1 else len(nodes))
+                nodes += [(branch, leaf)] if branch.size > 1 else []
+                leaf += branch.size
+            at.append((self.columns.index(cut.columns[0]), len(after)))
+            after += [ways[group] for group in cut.axes[0].groups]
+        return np.array(at).T.copy(), np.array(after)
 
     def cells(self, codes: Codes) -> Integers:
+        if self.steps is not None:
+            return self._walk(codes, *self.steps)
         taken = self.cut.cells(codes)
         leaves, offset = np.empty(len(taken), np.int64), 0
         for number, branch in enumerate(self.branches):
@@ -205,6 +224,18 @@ class Tree:
             leaves[rows] = branch.cells({name: codes[name][rows] for name in branch.columns} or {"": rows})
             leaves[rows] += offset  # in the wide type: the branch's own may not hold it
             offset += branch.size
+        return leaves
+
+    def _walk(self, codes: Codes, at: Integers, after: Integers) -> Integers:
+        """The leaf of each row: step by step, all that are not yet in theirs go on to the next node."""
+        table = np.concatenate([codes[name] for name in self.columns])
+        rows = np.arange(len(table) // len(self.columns))
+        leaves, node, first = np.empty(len(rows), np.int64), np.zeros(len(rows), np.int64), at[0] * len(rows)
+        while len(rows):
+            node = after.take(at[1].take(node) + table.take(first.take(node) + rows))
+            going = np.flatnonzero(node >= 0)
+            leaves[rows] = ~node
+            rows, node = rows.take(going), node.take(going)
         return leaves
 
     def describe(self) -> str:
@@ -256,8 +287,7 @@ class Predicted:
         return self.scorer.columns
 
     def cells(self, codes: Codes) -> Integers:
-        winners: Integers = self.scorer.scores(codes).argmax(axis=1)
-        return winners
+        return np.asarray(self.scorer.scores(codes).argmax(axis=1))
 
     def describe(self) -> str:
         return f"class predicted by {self.scorer.describe()}"
@@ -318,10 +348,8 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A sum of weights, one table of (code, class) for each column, and a constant for each class.
-
-    A row has one code in a column, or as many as it has words.
-    """
+    """A sum of weights, one table of (code, class) for each column, and a constant for each class; a row has one code
+    in a column, or as many as it has words."""
 
     weights: Mapping[str, npt.ArrayLike]
     constant: npt.ArrayLike

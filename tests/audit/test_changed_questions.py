@@ -34,6 +34,9 @@ CHANGED = {
     "a drawn tree's axis": lambda: Drawn(colours(np.full(4, -7)).axes, (False,), 1, 3),
     "a tree to one leaf": lambda: changed(Tree(COLOURS, (WHOLE,) * 4), "size", 1),
     "a tree to no column": lambda: changed(Tree(COLOURS, (WHOLE,) * 4), "columns", ()),
+    "the steps of a tree": lambda: changed(
+        Tree(COLOURS, (WHOLE,) * 4), "steps", (np.zeros((2, 1), int), np.full(4, ~9))
+    ),
     "cell scores to fewer cells": lambda: Predicted(
         changed(CellScores(COLOURS, np.zeros((4, 2))), "table", np.zeros((1, 2), np.int64))
     ),
@@ -104,6 +107,17 @@ def test_columns_to_minimise_over_are_looked_at_once(times: int) -> None:
 def test_candidates_for_cells_are_looked_at_once(times: int) -> None:
     ask = lambda source: source.choose_each(RED, Turning([RED], [WHOLE], times), Gini(), ONE)  # noqa: E731
     assert {outcome(table, ask) for table in TABLES} == {("answered",)}
+
+
+def test_an_axis_of_a_grid_is_no_candidate_beside_it() -> None:
+    ask = lambda source: source.choose([COLOURS, COLOURS.axes[0]], Gini(), ONE)  # noqa: E731
+    found = {outcome(table, ask) for table in TABLES}
+    assert len(found) == 1
+    assert found.pop()[0] != "answered"
+    source = source_of(LONE, Scripted())
+    with pytest.raises(VeilError, match="must be a Grid"):
+        source.choose([COLOURS, COLOURS.axes[0]], Gini(), ONE)
+    assert not source.record.receipts
 
 
 def test_a_score_s_range_is_its_own_in_every_cell() -> None:

@@ -373,3 +373,12 @@ def test_a_forest_with_trees_too_large_to_be_listed_is_fitted_and_measured(prese
     model = RandomForestClassifier(epsilon=5000, schema=schema, preset=preset, depth=8, trees=2, random_state=0)
     curve = fit_and_evaluate(model, rows, share=0.3, epsilon=5000, ledger=Ledger(5000, "wide"))
     assert 0 <= curve.auc <= 1 and {*map(type, model.scorer_.parts)} == {PathScores}
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_probabilities_of_both_classes_are_as_good_as_those_of_the_positive_one(positive):
+    truth = np.random.default_rng(0).random(400) < 0.4
+    one = 1 / (1 + np.exp(-np.random.default_rng(1).normal(truth)))
+    asked = {"y": truth, "classes": (False, True), "epsilon": 10**9, "positive": positive, "random_state": 0}
+    both = private_roc_curve(np.column_stack([1 - one, one]), **asked)
+    assert both.auc == private_roc_curve(one if positive else 1 - one, **asked).auc > 0.6

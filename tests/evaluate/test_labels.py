@@ -88,3 +88,19 @@ def test_odd_predictions_are_left_out_or_wrong(all_odd_values):
     found = private_confusion_matrix(all_odd_values, y=labels, epsilon=HUGE, classes=("a", "zz", "b"))
     assert found.counts.sum() <= len(labels)
     assert private_accuracy(all_odd_values, y=labels, epsilon=HUGE, classes=("a", "zz", "b")).accuracy < 0.2
+
+
+@pytest.mark.parametrize("classes", [(False, True), (0, 1), (True, False)])
+@pytest.mark.parametrize("kinds", [(int, bool), (bool, int), (float, bool), (bool, str)])
+def test_zero_and_one_stand_for_false_and_true(classes, kinds):
+    truth, guess = HIT.astype(kinds[0]), (ODDS > 0.5).astype(kinds[1])
+    exact = accuracy_score(HIT, ODDS > 0.5)
+    assert float(private_accuracy(guess, y=truth, epsilon=HUGE, classes=classes)) == pytest.approx(exact)
+    assert private_confusion_matrix(guess, y=truth, epsilon=HUGE, classes=classes).counts.sum() == len(HIT)
+
+
+def test_scores_are_no_predictions_and_cost_nothing():
+    ledger = Ledger(1, "evaluation")
+    with pytest.raises(BadInput, match="scores > 0.5"):
+        private_accuracy(ODDS, y=HIT, epsilon=1, classes=(False, True), ledger=ledger)
+    assert ledger.spent == 0

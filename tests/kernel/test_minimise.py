@@ -483,6 +483,15 @@ def test_slopes_bend_no_more_than_they_say(kind):
     assert 0.8 * loss.bend < ratio <= loss.bend * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("rows", [0, 5, 400, 5000])
+def test_products_are_those_of_rows_with_one_in_the_place_of_each_value(rows):
+    random, sizes = np.random.default_rng(rows), [3, 1, 4, 300, 2, 5]
+    codes, values = [random.integers(size, size=rows) for size in sizes], random.uniform(size=(2, rows))
+    hot = np.hstack([np.eye(size)[column] for size, column in zip(sizes, codes, strict=True)])
+    found = Blocks(codes, sizes, values).products(values)
+    assert np.allclose(found, [hot.T @ (weights[:, None] * hot) for weights in values])
+
+
 def test_sums_of_slopes_are_exact_whatever_the_number_of_rows(monkeypatch):
     monkeypatch.setattr(minimise, "CHUNK", 7)
     random = np.random.default_rng(0)

@@ -10,7 +10,10 @@ from veil import (
     Binned,
     Categorical,
     CellScores,
+    Grid,
+    Ledger,
     Linear,
+    Majority,
     Numeric,
     Predicted,
     Schema,
@@ -18,9 +21,11 @@ from veil import (
     Tree,
     axis,
     grid,
+    open_source,
 )
 from veil.kernel import table as tables
 from veil.kernel.table import Table, read_table
+from veil.kernel.tally import bundles
 
 SCHEMA = Schema(
     name="toy",
@@ -86,8 +91,17 @@ def test_partitions_counted_together_are_counted_as_one_by_one(by_class, rows, a
 def test_small_grids_of_different_columns_are_counted_as_one():
     a, x, both = (grid(SCHEMA, *names) for names in ("a", "x", "ax"))
     asked = [WHOLE, a, x, x, a, both, PARTITIONS["tree"], a]
-    assert tables._bundles(asked, 3) == [[WHOLE, a, x], [x, a], [both], [PARTITIONS["tree"]], [a]]
-    assert tables._bundles([a, x], tables.TOGETHER) == [[a], [x]]
+    assert bundles(asked, range(len(asked)), tables.TOGETHER) == [[0], [1, 2], [3, 4], [5], [6], [7]]
+    assert bundles([a, x], range(2), a.size * x.size - 1) == [[0], [1]]
+    assert bundles([a & x, Grid((*x.axes, *a.axes)), both], range(3), 10**6) == [[0], [1], [2]]
+
+
+def test_columns_of_one_value_are_no_limit_to_how_many_are_counted():
+    names = [f"c{i}" for i in range(70)]
+    schema = Schema(name="t", column=[Categorical(name=name, values=("v",), missing="v") for name in names])
+    source = open_source({name: ["v"] * 3 for name in names}, schema, Ledger(1, "t"))
+    assert all((counts == 3).all() for counts in source._table.tabulate_all([grid(schema, name) for name in names]))
+    assert source.choose([grid(schema, name) for name in names], Majority(), 1).value.size == 1
 
 
 @given(rows=st.lists(row, max_size=20))

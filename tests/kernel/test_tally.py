@@ -77,6 +77,18 @@ def test_coarser_grids_are_added_up_without_the_rows(monkeypatch):
     assert looks == [max(TRIPLES, key=lambda grid: grid.size)]
 
 
+def test_grids_that_begin_alike_are_counted_as_one(monkeypatch):
+    looks, one, (a, b, c) = [], table(10_000), (axis(column) for column in SCHEMA.features)
+    count = tally.Tally._count
+    monkeypatch.setattr(tally.Tally, "_count", lambda self, grid, rest=1: looks.append(grid) or count(self, grid, rest))
+    for grids, seen in (([WHOLE, a, b], [WHOLE, a & b]), ([a & b, a & c], [a & b & c])):
+        assert all((counts == one.tabulate(grids[place])).all() for place, counts in one.tabulate_each(grids))
+        assert looks == seen
+        looks.clear()
+    dict(table(30).tabulate_each([a, b]))
+    assert looks == [a, b]  # adding up would take longer than the rows do
+
+
 def test_blocks_of_rows_change_nothing(monkeypatch):
     whole = dict(table(300).tabulate_each(TRIPLES))
     monkeypatch.setattr(tally, "BLOCK", 7)

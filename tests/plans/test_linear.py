@@ -188,6 +188,14 @@ def test_sixty_small_columns_get_a_penalty_that_the_argument_allows(rows):
             assert ledger.spent == 1 and scorer.classes == classes
 
 
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_columns_of_one_value_are_no_limit_to_how_many_there_are(plan):
+    columns = [Categorical(name=f"c{i}", values=("a",), missing="a") for i in range(70)]
+    schema = Schema(name="many", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
+    scorer, _ = learn(plan, {**{column.name: ["a"] * 4 for column in columns}, "y": ["yes", "no"] * 2}, schema, 1)
+    assert scorer.classes == 2
+
+
 BAD = {"penalty": 0, "a small penalty": 0.5, "a large penalty": 1e10, "no number": "4", "not a number": float("nan")}
 
 

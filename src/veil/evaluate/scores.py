@@ -31,6 +31,7 @@ STEPS = 100  # of a progress bar
 TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
 BOTH = ("no", "yes")
+SAME = {"False": "0", "True": "1", "0": "False", "1": "True"}
 Codes = npt.NDArray[Any]
 Cuts = npt.NDArray[np.float64]
 
@@ -93,7 +94,7 @@ def score_table(
     codes = _codes(model, X, public, cuts, bounds[0] if default is None else default, place)
     names = [column.name for column in scored.features]
     if codes.shape[1] != len(names):
-        raise BadInput(f"give {len(names)} scores for each row: one for each class, or one alone if there are two")
+        raise BadInput("give a score of each class for every row; of two classes, that of the positive one is enough")
     return Scored({**dict(zip(names, codes.T, strict=True)), **_labels(X, y, public)}, scored, cuts)
 
 
@@ -114,12 +115,21 @@ def prediction_table(
     """The predictions of a model, or predictions themselves, with the labels; or only whether the two agree."""
     public = evaluation_schema(model, schema, classes)
     column = Categorical(name=PREDICTION, values=public.classes)
-    predicted, labels = _predictions(model, X, public), _labels(X, y, public)
+    predicted, labels = as_classes(_predictions(model, X, public), column), _labels(X, y, public)
     if not right:
         return Scored({PREDICTION: predicted, **labels}, _with(public, [column]), np.zeros(0))
     same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])  # type: ignore[union-attr]
     agree = Categorical(name=RIGHT, values=BOTH, missing="no")
     return Scored({RIGHT: np.where(same, "yes", "no"), **labels}, _with(public, [agree]), np.zeros(0))
+
+
+def as_classes(values: Any, column: Categorical) -> Any:
+    """Labels or predictions; where the classes are False and True, 0 and 1 stand for them, and the other way round."""
+    if {*column.values} not in ({"False", "True"}, {"0", "1"}):
+        return values
+    others = [SAME[value] for value in column.values]
+    codes = Categorical(name=column.name, values=(*column.values, *others)).encode(values)
+    return np.array([*column.values, *column.values, ""], object)[codes]
 
 
 def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) -> Schema:
@@ -154,7 +164,7 @@ def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
         raise BadInput(f"the rows must be a table with a column {wanted[0]!r}")
     found = columns_of(table, wanted) if wanted else {}
     labels = label_column(y, public.public) if y is not None else found.pop(public.source or LABEL)
-    return {LABEL: labels, **found}
+    return {LABEL: as_classes(labels, public.get(LABEL)), **found}  # type: ignore[arg-type]
 
 
 def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float, positive: int) -> Codes:
@@ -163,16 +173,19 @@ def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float, posit
         return _model_codes(model, X, public, cuts, positive)
     if hasattr(model, "predict") or callable(model):
         return _cells(_judged(model, _scorer(model, public, positive), X, _width(public), np.nan), cuts, default)
-    parts = _score_columns(model, _width(public))
+    parts = _score_columns(model, _width(public), positive)
     columns = [in_blocks(as_column(part, "scores"), numbers, np.float64) for part in parts]
     return _cells(np.stack(columns, axis=1), cuts, default)
 
 
-def _score_columns(scores: Any, width: int) -> Sequence[Any]:
-    """Scores, class by class. Whether they are one column or several goes by the number of classes, never by a row."""
+def _score_columns(scores: Any, width: int, positive: int) -> Sequence[Any]:
+    """Scores, class by class. Whether they are one column or several goes by the number of classes, never by a row.
+
+    Of two classes with a column each, as `predict_proba` gives them, that of the positive class.
+    """
     table = as_table(scores, False, width) if width > 1 else scores
     if isinstance(table, np.ndarray) and table.ndim == 2:
-        return list(table.T)
+        return [table[:, positive]] if width == 1 and table.shape[1] == 2 else list(table.T)
     if width > 1:
         raise BadInput("give the scores as an array of rows by classes")
     return [table]
@@ -296,5 +309,7 @@ def _predictions(model: Any, X: Any, public: Schema) -> Any:
         in_order(model, public)
         return model.predict(X)
     if not hasattr(model, "predict") and not callable(model):
+        if getattr(getattr(model, "dtype", None), "kind", "") == "f" and {*public.classes} == {"False", "True"}:
+            raise BadInput("predictions must be classes: compare scores with a threshold, such as scores > 0.5")
         return as_column(model, "predictions")
     return _judged(model, getattr(model, "predict", model), X, 1, None)[:, 0]

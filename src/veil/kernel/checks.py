@@ -42,22 +42,16 @@ HAS_WORD = Grid((Axis("", (0, 1), ("with the word", "without")),))  # the two ce
 def check_partition(
     partition: Any, schema: Schema, *, dense: bool = True, depth: int = 0, seen: set[int] | None = None
 ) -> None:
-    """Refuse a partition that is not one of the five kinds or does not fit the schema; axes in `seen` do."""
+    """Refuse a partition that is not one of the five kinds or does not fit the schema; grids, axes in `seen` do."""
     if depth > DEEPEST:
         raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
+    seen = set() if seen is None else seen
     if type(partition) is Grid and type(partition.axes) is tuple:
-        for axis in partition.axes:
-            if seen is None or id(axis) not in seen:
-                _check_axis(axis, schema)
-        if seen is not None:
-            seen.update(map(id, partition.axes))  # whoever asks holds the partitions, so no number is used again
-        kept = prod([axis.size for axis in partition.axes]), tuple([axis.column for axis in partition.axes])
-        if (partition.size, partition.columns) != kept:
-            raise BadInput("a grid must have the size and the columns of its axes: make it anew")
+        _check_grid(partition, schema, seen)
     elif type(partition) is Tree and type(partition.branches) is tuple:
         _forget(partition)
-        for part in (partition.cut, *partition.branches):
-            check_partition(part, schema, dense=dense, depth=depth + 1)
+        for part in (partition.cut, *partition.branches):  # none of them has more cells than the tree
+            check_partition(part, schema, dense=False, depth=depth + 1, seen=seen)
     elif type(partition) is Drawn:
         _check_drawn(partition, schema)
     elif type(partition) in (Binned, Predicted):
@@ -75,10 +69,23 @@ def check_partition(
         partition.cells({"": np.zeros(0, np.uint8), **{name: np.zeros(0, np.uint8) for name in partition.columns}})
 
 
+def _check_grid(grid: Grid, schema: Schema, seen: set[int]) -> None:
+    if id(grid) in seen:
+        return
+    for axis in grid.axes:
+        if id(axis) not in seen:
+            _check_axis(axis, schema)
+    seen.update(map(id, (grid, *grid.axes)))  # whoever asks holds them, so no number is used again
+    kept = prod([len(axis.names) for axis in grid.axes]), tuple([axis.column for axis in grid.axes])
+    if (grid.size, grid.columns) != kept:
+        raise BadInput("a grid must have the size and the columns of its axes: make it anew")
+
+
 def _forget(question: Any) -> None:
     """Drop what a question has kept of its own answers, such as its size: whoever made it may have changed that."""
-    for name in {*vars(question)} - {*question.__dataclass_fields__}:
-        vars(question).pop(name, None)
+    held, fields = vars(question), question.__dataclass_fields__
+    for name in [name for name in held if name not in fields]:
+        held.pop(name, None)
 
 
 def _column(name: str, schema: Schema) -> Categorical | Numeric:
@@ -130,7 +137,7 @@ def _check_axis(axis: Axis, schema: Schema) -> None:
     _forget(axis)
     if len(axis.groups) != _column(axis.column, schema).size:
         raise BadInput(f"the axis of column {axis.column!r} must give a group to each of its codes")
-    if set(axis.groups) != set(range(axis.size)) or axis.size != len(axis.names):
+    if set(axis.groups) != set(range(len(axis.names))):
         raise BadInput(f"the axis of column {axis.column!r} must number its groups from 0 and name each")
 
 
@@ -192,12 +199,12 @@ def check_score(score: Any, schema: Schema, kinds: tuple[type, ...] = SCORES) ->
     return replace(score)
 
 
-def check_candidates(candidates: tuple[Any, ...], score: Any, schema: Schema) -> Any:
+def check_candidates(candidates: tuple[Any, ...], score: Any, schema: Schema, seen: set[int] | None = None) -> Any:
     """The score, if it and all candidates fit the schema; an axis that many grids share is looked at once."""
     if not len(candidates):
         raise BadInput("there is nothing to choose from")
     score = check_score(score, schema, (*SCORES, Discernibility))
-    seen: set[int] = set()
+    seen = set() if seen is None else seen
     dense = not together(candidates, score)
     for candidate in candidates:
         check_partition(candidate, schema, dense=dense, seen=seen)
@@ -212,9 +219,10 @@ def check_divisions(
 
     Refuses what is not one axis each, or leaves a cell without any.
     """
-    check_partition(partition, schema)
+    seen: set[int] = set()
+    check_partition(partition, schema, seen=seen)
     score = check_score(score, schema, CELLWISE)
-    check_candidates(candidates, score, schema)
+    check_candidates(candidates, score, schema, seen)
     if not all(type(candidate) is Grid and len(candidate.axes) == 1 for candidate in candidates):
         raise BadInput("a cell can be divided by grids of one axis each")
     widest = max(len(candidate.axes[0].groups) for candidate in candidates) * len(schema.classes)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
-from itertools import combinations_with_replacement, count
-from math import ceil, floor, prod, sqrt
+from itertools import accumulate, combinations_with_replacement, count, pairwise, product
+from math import ceil, floor, isqrt, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,8 @@ STEPS = 8  # at least, so that their number says little
 SAMPLE = 1 << 11  # rows for the first guess of the curvature
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
 NEAREST = 1 / 16  # of a stretch of a line: the next guess comes no closer to its ends
-PACK = 1 << 11  # values of several columns taken as one
+MOST_PACKED = 30  # columns taken as one: an array has 64 axes at most
+PACK, PAIRED = 1 << 11, 1 << 8  # values of several columns taken as one: where they are looked up, or met in pairs
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,13 @@ class Blocks:
 
     @cached_property
     def packs(self) -> list[tuple[npt.NDArray[Any], slice]]:
-        """Neighbouring columns as one, of no more than `PACK` values: the value of each row, and which they are."""
+        return self._packed(PACK)
+
+    def _packed(self, most: int) -> list[tuple[npt.NDArray[Any], slice]]:
+        """Neighbouring columns as one, of no more than `most` values: the value of each row, and which they are."""
         packs: list[tuple[npt.NDArray[Any], slice]] = []
         for place, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
-            if packs and prod(self.sizes[packs[-1][1]]) * size <= PACK:
+            if packs and prod(self.sizes[packs[-1][1]]) * size <= most and place - packs[-1][1].start < MOST_PACKED:
                 before, columns = packs.pop()
                 packs.append((before * np.int64(size) + codes, slice(columns.start, place + 1)))
             else:
@@ -103,16 +107,18 @@ class Blocks:
 
     def products(self, values: Numbers) -> Numbers:
         """For every class and two weights, the sum over the rows that have both."""
-        ends = np.cumsum([0, *self.sizes])
+        ends = [0, *accumulate(self.sizes)]
+        places = [slice(start, end) for start, end in pairwise(ends)]
         table = np.empty((len(values), ends[-1], ends[-1]))
-        wide = [codes.astype(np.intp) for codes in self.codes]
-        for i, k in combinations_with_replacement(range(len(wide)), 2):
-            shape = self.sizes[i], self.sizes[k]
-            joined = wide[i] * shape[1] + wide[k]
-            for place, weight in zip(table, values, strict=True):
-                block = np.bincount(joined, weight, shape[0] * shape[1]).reshape(shape)
-                place[ends[i] : ends[i + 1], ends[k] : ends[k + 1]] = block
-                place[ends[k] : ends[k + 1], ends[i] : ends[i + 1]] = block.T
+        few = min(PAIRED, isqrt(values.shape[1]))  # tables of two packs stay in the cache, and no larger than the rows
+        for (first, left), (second, right) in combinations_with_replacement(self._packed(few), 2):
+            shape = (*self.sizes[left], *self.sizes[right])
+            joined, axes = first * prod(self.sizes[right]) + second, [*enumerate((*places[left], *places[right]))]
+            for found, weight in zip(table, values, strict=True):
+                block = np.bincount(joined, weight, prod(shape)).reshape(shape)
+                for (i, one), (k, other) in product(axes[: len(places[left])], axes[len(places[left]) :]):
+                    found[one, other] = block.sum(axis=tuple({*range(len(shape))} - {i, k}))
+                    found[other, one] = found[one, other].T
         return table
 
     def sample(self, most: int) -> "Blocks":

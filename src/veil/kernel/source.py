@@ -169,8 +169,8 @@ class Source(Selecting):
         receipt = self._charge("choose_each", about, budget)
         with quiet():
             scores = np.empty(mask.shape, np.int64)
-            for place, counts in self._table.tabulate_within(partition, axes):
-                scores[:, place] = score.cells(counts).sum(axis=1) - marks[place] * score.unit
+            for places, starts, counts in self._table.tabulate_within(partition, axes):
+                scores[:, places] = np.add.reduceat(score.cells(counts), starts).T - marks[places] * score.unit
             winners = permute_and_flip_each(scores, mask, epsilon / (score.high - score.low), self._noise)
         return self._wrap(frozen(winners), float((score.high - score.low) / (epsilon * score.unit)), receipt)
 

@@ -1,7 +1,6 @@
 """Table: encoded rows, and exact counts of them. It never leaves the kernel."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,7 +15,7 @@ from .bag_minimise import WordRows
 from .coins import Drawn
 from .minimise import Blocks
 from .noise import Integers, Noise
-from .tally import Tally
+from .tally import Tally, added_up, as_one, bundles
 
 LABEL = ""  # the class among the columns; no declared column has this name
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
@@ -64,20 +63,21 @@ class Table:
 
     def tabulate_all(self, partitions: Sequence[Partition], by_class: bool = True) -> list[Integers]:
         """Exact counts of each. Small grids of different columns are counted as one grid, and added up apart."""
-        counts, classes = list[Integers](), self.classes if by_class else 1
-        for bundle in _bundles(partitions, classes):
-            whole = bundle[0] if len(bundle) == 1 else Grid(sum((grid.axes for grid in bundle), ()))
-            table, places = self.tabulate(whole, by_class), range(len(bundle))
-            table = table.reshape(*(part.size for part in bundle), classes)
-            counts += [table.sum(axis=tuple(other for other in places if other != place)) for place in places]
+        counts, most = list[Integers](), TOGETHER // (self.classes if by_class else 1)
+        for places in bundles(partitions, range(len(partitions)), most):
+            some = [partitions[place] for place in places]
+            counts += added_up(self.tabulate(as_one(some), by_class), some)
         return counts
 
     def tabulate_each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
         """The place of every grid and its exact counts, in an order of their own; of a huge one, of occupied cells."""
         return self._tally().each(grids)
 
-    def tabulate_within(self, partition: Partition, axes: Sequence[Axis]) -> Iterator[tuple[int, Integers]]:
-        """The place of every axis and its exact counts in each cell of the partition: cells x groups x classes."""
+    def tabulate_within(
+        self, partition: Partition, axes: Sequence[Axis]
+    ) -> Iterator[tuple[list[int], list[int], Integers]]:
+        """The places of some axes, where the groups of each start, and exact counts of these in each cell of the
+        partition: groups x cells x classes."""
         return self._tally().within(self._cells(partition), partition.size, axes)
 
     def _tally(self) -> Tally:
@@ -183,24 +183,6 @@ def _first(places: npt.NDArray[Any], rows: Integers, most: int | None) -> tuple[
         return places, rows
     kept = np.arange(len(rows)) - np.searchsorted(rows, rows) < most
     return places[kept], rows[kept]
-
-
-def _bundles(partitions: Sequence[Partition], classes: int) -> list[list[Any]]:
-    """Runs of partitions that may be counted as one grid."""
-    bundles: list[list[Any]] = []
-    for partition in partitions:
-        if not (bundles and _fit_together([*bundles[-1], partition], classes)):
-            bundles.append([])
-        bundles[-1].append(partition)
-    return bundles
-
-
-def _fit_together(parts: Sequence[Any], classes: int) -> bool:
-    """Whether these are grids of different columns with few cells in all."""
-    if any(type(part) is not Grid for part in parts):
-        return False
-    columns = [name for part in parts for name in part.columns]
-    return len(set(columns)) == len(columns) and prod(part.size for part in parts) * classes <= TOGETHER
 
 
 def _pieces(grid: Grid) -> list[Grid]:

@@ -1,7 +1,8 @@
 """Exact counts of many grids over the same rows: what the grids have in common is done once."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -14,6 +15,9 @@ from .noise import Integers
 BLOCK = 1 << 18  # rows at a time, so that temporaries stay near the cache
 MOST_CELLS = 1 << 22  # up to here every cell and class has a counter; beyond, rows are sorted by cell
 MOST_KEPT = 1 << 25  # cells of rows, of the axes that grids begin with
+MOST_TOGETHER = 32  # grids that are counted as one: an array has 64 axes at most
+TOGETHER = 1 << 17  # up to here grids that begin alike are counted as one: their counters stay near the cache
+MOST_GATHERED = 1 << 18  # counts of groups at a time
 SMALL, KEPT = 1 << 16, 8  # grids up to this size, and as many of them, are kept for coarser ones on the same columns
 
 
@@ -21,10 +25,7 @@ class Tally:
     """Counts grids over rows of some number of classes; `column` gives the codes of a column."""
 
     def __init__(self, column: Callable[[str], npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int) -> None:
-        self._labels, self._classes = labels, classes
-        self._order = np.argsort(labels, kind="stable")  # the rows of a class together: no need to join the class
-        self._column: Callable[[str], npt.NDArray[Any]] = lambda name: column(name)[self._order]
-        self._ends = np.searchsorted(labels[self._order], np.arange(classes + 1))
+        self._column, self._labels, self._classes = column, labels, classes
         self._picked: dict[int, npt.NDArray[Any]] = {}  # by the identity of an axis, which the grids keep alive
         self._merged: dict[tuple[int, int], npt.NDArray[Any] | None] = {}
         self._begun: dict[tuple[int, ...], tuple[npt.NDArray[Any], int]] = {}
@@ -35,8 +36,14 @@ class Tally:
         Grids on the same columns come one after the other, the finest first: one that only merges groups of an
         earlier one is added up from its counts, without another look at the rows.
         """
+        often = Counter(grid.columns for grid in grids)
+        alone = [place for place, grid in enumerate(grids) if often[grid.columns] == 1]
+        for places in bundles(grids, alone, min(TOGETHER, len(self._labels) // 4) // self._classes):
+            some = [grids[place] for place in places]
+            yield from zip(places, added_up(self._count(as_one(some), len(some)), some), strict=True)
         known: list[tuple[Grid, npt.NDArray[np.float64]]] = []
-        for place in sorted(range(len(grids)), key=lambda i: (grids[i].columns, -grids[i].size)):
+        others = (place for place, grid in enumerate(grids) if often[grid.columns] > 1)
+        for place in sorted(others, key=lambda i: (grids[i].columns, -grids[i].size)):
             grid = grids[place]
             known = known if known and known[0][0].columns == grid.columns else []
             coarser = (self._coarser(grid, *finer) for finer in known)
@@ -47,21 +54,24 @@ class Tally:
                 known += [(grid, counts.T.astype(np.float64))] if keep else []
             yield place, counts
 
-    def within(self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]) -> Iterator[tuple[int, Integers]]:
-        """The place of every axis and its counts in each of `size` cells: cells x groups x classes.
+    def within(
+        self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]
+    ) -> Iterator[tuple[list[int], list[int], Integers]]:
+        """Some axes of one column at a time: their places, where the groups of each start, and counts of all these
+        groups, one after the other, in each of `size` cells: groups x cells x classes.
 
-        The codes of a column are counted once, and added up to the groups of each of its axes.
+        The codes of a column are counted once, and added up to groups by a product of matrices: doubles add whole
+        numbers below 2^53 exactly.
         """
-        cells = cells[self._order]
-        column, counts = None, np.zeros((0, 0, 0), np.int64)
-        for place in sorted(range(len(axes)), key=lambda i: axes[i].column):
-            axis, codes = axes[place], len(axes[place].groups)
-            if axis.column != column:
-                column, parts = axis.column, [(cells, size), (self._column(axis.column), codes)]
-                counts = self._by_class(parts).reshape(size, codes, self._classes)
-            order = np.argsort(axis.groups, kind="stable")
-            starts = np.searchsorted(np.sort(axis.groups), np.arange(axis.size))
-            yield place, np.add.reduceat(counts[:, order], starts, axis=1)
+        first, rows = join([(self._labels, self._classes), (cells, size)]), self._classes * size
+        for name, places in by_column(axes).items():
+            codes = len(axes[places[0]].groups)
+            counts = self._counts([(first, rows), (self._column(name), codes)]).reshape(rows, codes).astype(np.float64)
+            step = max(MOST_GATHERED // (rows * codes), 1)
+            for some in (places[start : start + step] for start in range(0, len(places), step)):
+                groups, starts = stacked([axes[place] for place in some])
+                sums = (groups @ counts.T).astype(np.int64).reshape(-1, self._classes, size)
+                yield some, starts, np.moveaxis(sums, 1, 2)
 
     def _coarser(self, grid: Grid, finer: Grid, counts: npt.NDArray[np.float64]) -> Integers | None:
         """The counts of a grid from those of a finer one, classes x cells; None if a group of that one lies in two of
@@ -77,14 +87,14 @@ class Tally:
         merged = [np.bincount(cells, of_class, grid.size) for of_class in counts]
         return np.array(merged).astype(np.int64).T  # doubles add whole numbers below 2^53 exactly
 
-    def _count(self, grid: Grid) -> Integers:
-        """The counts of a grid from the rows, going on from the axes that it begins with like one before it."""
+    def _count(self, grid: Grid, rest: int = 1) -> Integers:
+        """The counts of a grid from the rows, going on from its axes before the rest, which others may begin with."""
         if not grid.axes:
             return self._by_class([(np.zeros(len(self._labels), np.uint8), 1)])
-        before, last = self._joined(grid.axes[:-1]), grid.axes[-1]
-        if prod([size for _, size in before]) * last.size * self._classes > MOST_CELLS:
-            return self._by_class([self._step(before, last)])
-        return self._by_class([*before, (self._pick(last), last.size)])
+        before, last = self._joined(grid.axes[:-rest]), grid.axes[-rest:]
+        if grid.size * self._classes > MOST_CELLS:
+            return self._by_class([self._step(before, last[0])])
+        return self._by_class([*before, *((self._pick(axis), axis.size) for axis in last)])
 
     def _joined(self, axes: tuple[Axis, ...]) -> list[tuple[npt.NDArray[Any], int]]:
         """The cells of these axes together and their number, if there are any; kept for the grids that come next."""
@@ -114,16 +124,69 @@ class Tally:
 
     def _by_class(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
         """Counts by cell, given in parts that are yet to be joined, and class."""
-        counts = np.zeros((self._classes, prod([size for _, size in parts])), np.int64)
-        for label, (first, end) in enumerate(pairwise(self._ends.tolist())):
-            for start in range(first, max(end, first + 1), BLOCK):
-                rows = slice(start, min(start + BLOCK, end))
-                block = join([(part[rows], size) for part, size in parts])
-                counts[label] += np.bincount(block.astype(np.intp, copy=False), minlength=counts.shape[1])
-        return counts.T
+        return self._counts([(self._labels, self._classes), *parts]).reshape(self._classes, -1).T
+
+    def _counts(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
+        """How many rows there are of every combination of the parts; these are joined even if there are no rows."""
+        counts = np.zeros(prod([size for _, size in parts]), np.int64)
+        for start in range(0, max(len(self._labels), 1), block := max(BLOCK, len(counts))):
+            joined = join([(part[start : start + block], size) for part, size in parts])
+            counts += np.bincount(joined.astype(np.intp, copy=False), minlength=len(counts))
+        return counts
+
+
+def bundles(grids: Sequence[Any], places: Iterable[int], most: int) -> list[list[int]]:
+    """Runs of places whose grids can be counted as one, of so many cells at most."""
+    found = list[list[int]]()
+    for place in places:
+        if not (found and _alike([grids[other] for other in (*found[-1], place)], most)):
+            found.append([])
+        found[-1].append(place)
+    return found
+
+
+def _alike(grids: list[Any], most: int) -> bool:
+    """Whether these are grids that differ in their last column alone, with few cells in all."""
+    if len(grids) > MOST_TOGETHER or not all(type(grid) is Grid and grid.axes for grid in grids):
+        return False
+    begun, columns = {tuple(map(id, grid.axes[:-1])) for grid in grids}, {grid.columns for grid in grids}
+    return len(begun) == 1 and len(columns) == len(grids) and as_one(grids).size <= most
+
+
+def as_one(grids: list[Any]) -> Any:
+    """The grid over all columns of these, which differ in the last one."""
+    return grids[0] if len(grids) == 1 else Grid((*grids[0].axes[:-1], *(grid.axes[-1] for grid in grids)))
+
+
+def added_up(counts: Integers, grids: list[Any]) -> list[Integers]:
+    """The counts of each of these grids from those of the one over all of their columns."""
+    if len(grids) == 1:
+        return [counts]
+    parts, places = (
+        counts.reshape(-1, *(grid.axes[-1].size for grid in grids), counts.shape[1]),
+        range(1, len(grids) + 1),
+    )
+    sums = [parts.sum(axis=tuple(other for other in places if other != place)) for place in places]
+    return [found.reshape(-1, counts.shape[1]) for found in sums]
 
 
 def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
     """For each group of the finer axis the group of the axis around it; None if it lies in more than one."""
     pairs = sorted(set(zip(finer.groups, axis.groups, strict=True)))
     return np.array([group for _, group in pairs]) if len(pairs) == finer.size else None
+
+
+def by_column(axes: Sequence[Axis]) -> dict[str, list[int]]:
+    """The places of the axes of each column."""
+    places: dict[str, list[int]] = {axis.column: [] for axis in axes}
+    for place, axis in enumerate(axes):
+        places[axis.column].append(place)
+    return places
+
+
+def stacked(axes: Sequence[Axis]) -> tuple[npt.NDArray[np.float64], list[int]]:
+    """Which group, of all groups of axes of one column, holds which code, and where the groups of each axis start."""
+    starts = [0, *accumulate(axis.size for axis in axes)]
+    groups = np.zeros((starts.pop(), len(axes[0].groups)))
+    groups[np.array([axis.groups for axis in axes]) + np.array(starts)[:, None], np.arange(groups.shape[1])] = 1
+    return groups, starts

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..columns import MISSING, Categorical, Numeric
+from ..kernel.tally import by_column, stacked
 from ..questions import WHOLE, Axis, Grid, Partition, Tree, axis, runs
 from ..schema import Schema
 
@@ -31,7 +32,12 @@ class Node:
 
     def leaves(self) -> list["Node"]:
         """The leaves, in the order of the cells of `partition`."""
-        return [leaf for branch in self.branches for leaf in branch.leaves()] if self.branches else [self]
+        found, left = list[Node](), [self]
+        while left:
+            node = left.pop()
+            left += reversed(node.branches)
+            found += [] if node.branches else [node]
+        return found
 
     def partition(self) -> Partition:
         """The leaves as a question; a node whose branches are all leaves is its cut."""
@@ -68,6 +74,8 @@ class Cuts:
         self.grids = [grid for column in features for grid in _cuts_of(column, gathered)]
         self.grids += [axis(features[0], 0)] if gathered else []
         self.widths = np.array([grid.size for grid in self.grids])
+        axes = [grid.axes[0] for grid in self.grids]
+        self._of_column = [(name, at, stacked([axes[p] for p in at])) for name, at in by_column(axes).items()]
         self.columns = np.array([grid.columns[0] for grid in self.grids], object)
         self.roots = [runs(c, RUNS) if isinstance(c, Numeric) else axis(c) for c in features]
         self._sizes = [column.size for column in features]
@@ -85,30 +93,28 @@ class Cuts:
 
     def allowed(self, nodes: list[Node]) -> Truths:
         """Which candidates divide which nodes, nodes x candidates: those of which two groups or more can be reached."""
-        reach = np.array([node.reach for node in nodes], np.uint16)
-        mask = np.ones((len(nodes), len(self.grids)), np.bool_)
-        for place in np.flatnonzero(self.widths > 1):
-            one = self.grids[place].axes[0]
-            groups = np.eye(one.size, dtype=np.uint16)[list(one.groups)]
-            mask[:, place] = (reach[:, self._places[one.column]] @ groups > 0).sum(axis=1) > 1
-        return mask
+        reach = np.array([node.reach for node in nodes], np.float64).T
+        idle = np.empty((len(self.grids), len(nodes)), np.bool_)  # one group has all that can be reached
+        for name, places, (groups, starts) in self._of_column:
+            codes = reach[self._places[name]]
+            idle[places] = np.logical_or.reduceat(groups @ codes == codes.sum(axis=0), starts)
+        return ~idle.T | (self.widths == 1)
 
     def divide(self, node: Node, cut: Grid) -> None:
         """Give a node its branches. Groups that no row in it can be in get none: their codes go with the first."""
         one = cut.axes[0]
         groups, where = np.array(one.groups), self._places[one.column]
-        alive = np.unique(groups[node.reach[where]])
+        alive = sorted({group for group, may in zip(one.groups, node.reach[where].tolist(), strict=True) if may})
         node.ended = len(alive) < 2
         if node.ended:
             return
-        moved = np.zeros(one.size, np.int64)
-        moved[alive] = np.arange(len(alive))
-        names = tuple(one.names[group] for group in alive)
-        node.cut = cut if len(alive) == one.size else Grid((Axis(one.column, tuple(moved[groups].tolist()), names),))
-        for group in alive:
-            reach = node.reach.copy()
-            reach[where] &= groups == group
-            node.branches.append(Node(reach))
+        if len(alive) < one.size:
+            moved = {group: place for place, group in enumerate(alive)}
+            names = tuple(one.names[group] for group in alive)
+            cut = Grid((Axis(one.column, tuple(moved.get(group, 0) for group in one.groups), names),))
+        reach = np.repeat(node.reach[None], len(alive), axis=0)
+        reach[:, where] &= groups == np.array(alive)[:, None]
+        node.cut, node.branches = cut, [Node(codes) for codes in reach]
 
     def most_leaves(self, depth: int) -> int:
         """As many leaves as a tree of this depth has at most: a path divides a category once, and numbers often."""

@@ -1,13 +1,16 @@
 """Growing trees by choices in all nodes of a level at once; then counts in the leaves."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from ..kernel.budget import Budget
 from ..kernel.checks import MOST_WITHIN
+from ..kernel.release import Release
 from ..kernel.scores import Cellwise, Entropy, Gini, Majority
 from ..kernel.source import Source
 from ..questions import CellScores, Predicted
@@ -114,8 +117,13 @@ def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: o
     if going:
         here = np.array([[node in chosen, node not in chosen] for node in nodes], np.float64)
         source, rest = source.split(Predicted(CellScores(partition, here)))
-    release = source.count(partition, left)
-    for node, counts in zip(nodes, release.value, strict=True):
-        if node in chosen:
-            node.counts, node.deviation = counts.astype(np.float64), sqrt(2) * max(release.scale or 0.0, LEAST_SCALE)
+    give_counts(nodes, source.count(partition, left), chosen)
     return rest
+
+
+def give_counts(nodes: list[Node], release: Release[Any], chosen: Container[Node]) -> None:
+    """Give those of the leaves that are chosen their released counts."""
+    deviation = sqrt(2) * max(release.scale or 0.0, LEAST_SCALE)
+    for node, counts in zip(nodes, release.value.astype(np.float64), strict=True):
+        if node in chosen:
+            node.counts, node.deviation = counts, deviation

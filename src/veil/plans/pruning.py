@@ -90,6 +90,12 @@ PRUNE: dict[str | None, Callable[[Node], object]] = {
 def class_shares(node: Node, around: Numbers) -> list[Numbers]:
     """The class shares of the leaves: each is given pseudo-rows in proportion to its noise, shared out as in the node
     around it. A leaf without rows, such as that of an unseen value, says what its parent says."""
-    rows = np.maximum(node.counts, 0) + PULL * node.deviation * len(around) * around
-    own = rows / rows.sum()
-    return [leaf for branch in node.branches for leaf in class_shares(branch, own)] if node.branches else [own]
+    level, shares, found = [node], around[None], dict[Node, Numbers]()
+    while level:
+        rows = np.maximum([each.counts for each in level], 0)
+        rows += PULL * np.array([[each.deviation] for each in level]) * len(around) * shares
+        shares = rows / rows.sum(axis=1, keepdims=True)
+        found.update(zip(level, shares, strict=True))
+        shares = np.repeat(shares, [len(each.branches) for each in level], axis=0)
+        level = [branch for each in level for branch in each.branches]
+    return [found[leaf] for leaf in node.leaves()]

@@ -19,7 +19,7 @@ from ..questions import WHOLE, CellScores, Sum
 from .branches import MOST_DEPTH, Cuts, Node
 from .coins import MOST_LISTED, count_paths, deepest_drawn, draw, top_of, unlisted
 from .finish import LEAST_SHARE, Numbers, class_prior
-from .growing import LEAST_SCALE, Rules, bounded, grow, room, settle
+from .growing import LEAST_SCALE, Rules, bounded, give_counts, grow, room, settle
 from .pruning import PRUNE, add_up, class_shares
 
 TREES = {
@@ -182,9 +182,10 @@ def _by_column(
     for root, part in zip(grown, to_grow.each(count) if to_grow else (), strict=True):
         grow(source, part, cuts, rules, _depth(source, cuts, rules, depth, rows, part), root)
     stumps = [cuts.root() for _ in cuts.roots]
-    for stump, cut, part in zip(stumps, cuts.roots, to_count.each(len(stumps)), strict=True):
+    for stump, cut in zip(stumps, cuts.roots, strict=True):
         cuts.divide(stump, cut)
-        settle(source, stump, stump.leaves(), part)
+    for stump, release in zip(stumps, source.count_each([s.partition() for s in stumps], to_count), strict=True):
+        give_counts(stump.leaves(), release, stump.leaves())
     weights = [*[1 / (2 * count) for _ in grown], *[1 / 2 if count else 1.0] * len(stumps)]
     roots, calm = [*grown, *stumps], sqrt(APART / max(len(weights), APART))
     weights = [calm * weight * _trust(root, rows) for root, weight in zip(roots, weights, strict=True)]
