@@ -80,7 +80,7 @@ def test_machines_get_scores_where_they_were_paid_for(mail):
     )
     assert peeled["scores"] is None and len(peeled["selected"]) == 2 and peeled["private"]
     assert set(counted["selected"]) == {"free", "noon"} == set(above["selected"])
-    assert [round(score) for score in above["scores"]] == [160, 160] and above["epsilon"] == "1000"
+    assert [round(score) for score in above["scores"]] == [160, 160] and above["epsilon"] == 1000
 
 
 def test_columns_of_a_table_are_selected_and_the_schema_of_them_is_written(mail):
@@ -101,6 +101,12 @@ def test_a_schema_of_selected_words_can_be_trained_on(mail):
 def test_the_plan_is_shown_and_nothing_is_charged(mail):
     code, shown = veil(*mail, "--k", "2", "--dry-run")
     assert code == 0 and "choose_best" in shown and "Nothing was charged" in shown
+
+
+def test_the_plan_of_a_selection_of_everything_costs_nothing(mail):
+    shown = veil("select", "mail.csv", "--schema", "table.toml", "--epsilon", "1", "--k", "2", "--dry-run")[1]
+    assert [line.split() for line in shown.splitlines() if "together" in line] == [["together", "0"]]
+    assert "stands for" not in shown
 
 
 def test_a_ledger_is_charged_once_and_refuses_the_rest(mail):
@@ -125,6 +131,13 @@ def test_a_ledger_is_charged_once_and_refuses_the_rest(mail):
 )
 def test_bad_input_is_refused(mail, wrong):
     assert veil(*mail, *wrong)[0] == 2
+
+
+def test_an_unknown_way_to_choose_is_refused_with_all_that_are_known(mail):
+    code, said = veil(*mail, "--how", "magic")
+    assert code == 2 and said == "--how must be one of auto, peel, perturb, cluster, discernibility"
+    code, said = veil(*mail, "--threshold", "5", "--how", "discernibility")
+    assert code == 2 and said == "--how must be one of auto, peel, perturb, sieve, cluster with a threshold"
 
 
 def test_seeded_noise_is_marked(mail):

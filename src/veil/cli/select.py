@@ -12,6 +12,7 @@ from ..files import new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import check_budget, total
+from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json, show_table, steps
@@ -47,13 +48,14 @@ def select(
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
-        charge.show_plan(model.rehearse(), public, cost.epsilon, account, as_json)
+        charge.show_plan(model.rehearse(), public, account, as_json)
         return
     check_paths(data, schema, out, ledger=ledger)
     if account:
         check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
-    _fit(model, data, out, force)
+    with charge.accounted(account):
+        _fit(model, data, out, force, as_json)
     if as_json:
         print_json({**_listed(model), **charge.facts(model, model.ledger)})
         return
@@ -68,6 +70,9 @@ def _selector(
 
     if k is not None and threshold is not None:
         raise BadInput("give --k, or --threshold with --at-most")
+    known = ABOVE if threshold is not None else (*BEST, "discernibility")
+    if how not in known:
+        raise BadInput(f"--how must be one of {', '.join(known)}{'' if threshold is None else ' with a threshold'}")
     if how == "discernibility":
         return KDiscernibilitySelect(k=k or 3)
     given: dict[str, Any] = {"score": score, "how": how, "words_per_row": words_per_row}
@@ -80,9 +85,9 @@ class _Nothing(Exception):
     """Nothing was selected, which is an answer and was paid for; there is no schema to write."""
 
 
-def _fit(model: Any, data: Path, out: Path | None, force: bool) -> None:
+def _fit(model: Any, data: Path, out: Path | None, force: bool, quiet: bool) -> None:
     """Fit on the rows of a file; the schema of what was selected is whole or absent."""
-    with steps("reading rows", "asking") as step:
+    with steps("reading rows", "asking", quiet=quiet) as step:
         if out is None:
             rows = read_rows(data)
             step()

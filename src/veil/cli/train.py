@@ -18,6 +18,11 @@ from .output import Json, check_paths, console, print_json
 LEARN = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
 PRESETS = "; ".join(f"{name}: {', '.join(presets(name))}" for name in NAMES if presets(name))
 
+TRAINED = (
+    "The model was trained on a part of the rows. The others, a share of {} drawn at random, were kept to measure it."
+)
+JUDGED = "The rows are a share of {} of a table, drawn at random. The model was trained on the others."
+
 
 def train(
     data: charge.Data,
@@ -49,7 +54,7 @@ def train(
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
-        charge.show_plan(model.rehearse(), public, model.epsilon, account, as_json)
+        charge.show_plan(model.rehearse(), public, account, as_json)
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
@@ -63,8 +68,12 @@ def train(
         check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
     run = Run(model, test_share, test_epsilon or epsilon)
-    others = {page: charge.report_writer(model.ledger), **({judged: run.write} if judged else {})}
-    charge.run_and_write(data, run.fit, out, _write, others, force)
+    others = {
+        page: charge.report_writer(model.ledger, TRAINED.format(test_share) if judged else ""),
+        **({judged: run.write} if judged else {}),
+    }
+    with charge.accounted(account):
+        charge.run_and_write(data, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
         judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
@@ -94,7 +103,7 @@ class Run:
 
     def write(self, draft: Path, made: Any) -> None:
         """The report of the curve."""
-        charge.report_writer(self.model.ledger)(draft, self.curve)
+        charge.report_writer(self.model.ledger, JUDGED.format(self.share))(draft, self.curve)
 
 
 def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> Any:

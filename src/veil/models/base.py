@@ -47,7 +47,7 @@ NO_SCHEMA = (
 
 EXACT_SCORE = (
     "an exact score tells about the rows it was measured on: of public rows, take it from sklearn.metrics and predict; "
-    "of private ones, ask source.count(Predicted(model.scorer_), budget)"
+    "of private ones, pay for it with veil.private_accuracy(model, X, y, epsilon=...)"
 )
 
 
