@@ -152,7 +152,7 @@ def test_a_threshold_that_nothing_reaches_lists_nothing(mail):
 def test_a_selection_of_nothing_is_an_answer_with_its_cost_and_without_a_file(mail):
     given = (*mail, "--threshold", "100000", "--score", "count", "--out", "narrow.toml")
     code, shown = veil(*given, "--json")
-    assert code == 0 and json.loads(shown)["selected"] == [] and json.loads(shown)["epsilon"] == "1000"
+    assert code == 0 and json.loads(shown)["selected"] == [] and json.loads(shown)["epsilon"] == 1000
     code, shown = veil(*given)
     assert code == 0 and "It cost epsilon 1000" in shown and "Nothing was selected" in shown
     assert [path.name for path in Path().iterdir() if "narrow" in path.name] == []

@@ -128,6 +128,17 @@ def test_a_dry_run_adds_up_what_a_run_would_cost(files, method):
     assert [line.split() for line in shown.splitlines() if "together" in line] == [["together", "0.7"]]
 
 
+def test_a_dry_run_shows_what_measuring_would_ask_and_that_the_dearer_part_counts(files, start):
+    shown = train("--dry-run", "--test-share", "0.3", "--test-epsilon", "0.5", out=None)
+    assert "rate_marriage[6]" in shown and "quantiles" in shown and "disjoint" in shown
+    assert [line.split() for line in shown.splitlines() if "together " in line[:12]] == [["together", "1"]]
+    plan = json.loads(train("--dry-run", "--json", "--test-share", "0.3", "--test-epsilon", "0.5", out=None))["plan"]
+    assert sum(row["epsilon"] for row in plan) == pytest.approx(1.5)
+    asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--dry-run")
+    for wrong in (("--test-share", "abc"), ("--test-share", "2"), ("--test-epsilon", "1")):
+        assert start(*asked, *wrong)[0] == 2
+
+
 def test_a_ledger_is_shared_and_refuses(files, start):
     output("ledger", "create", "l.ledger", "--limit", 1, "--name", "fair")
     said = json.loads(train("--ledger", "l.ledger", "--json", epsilon=0.6))

@@ -138,6 +138,8 @@ def show_plan(releases: Sequence[Any], schema: Schema, account: Ledger | None, a
     shown.append(("together", "", amount(cost), "", ""))
     show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], shown)
     _say_how_to_read(releases)
+    if len({release.receipt.account for release in releases}) > 1:
+        console.print("Answers about disjoint rows cost what the dearest of them do.")
     verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}
     if verbs:
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
