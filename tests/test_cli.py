@@ -7,20 +7,27 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 import typer
 
 from shell import output, run
-from veil import BadInput, Ledger, Schema, cli, grid, open_source
+from veil import BadInput, Ledger, NaiveBayesClassifier, Schema, cli, grid, open_source
 from veil.cli import app, main
 from veil.owner import BANNER
+from veil.plans.catalogue import CARDS
 
+NAMES = [
+    *("ledger", "number", "hash", "data", "account", "verb", "question", "epsilon", "noise", "private", "version"),
+    *("time", "protects"),
+]
 SECRET = "SECRET-7391"
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 Run = Callable[..., Any]
@@ -84,6 +91,42 @@ def test_a_draft_knows_the_declared_types_of_parquet(files: Path) -> None:
     assert 'kind = "?"' in output("schema", "new", files / "rows.csv")
 
 
+ODD_TYPES = {
+    "timestamp": [pd.Timestamp("2020-01-31")],
+    "list": [["a", "b"]],
+    "struct": [{"a": 1, "b\n[x": 2}],
+    "duration": [pd.Timedelta(1)],
+}
+
+
+@pytest.mark.parametrize("odd", ODD_TYPES)
+def test_a_draft_has_no_kind_for_times_and_nested_values(files: Path, rows: pd.DataFrame, odd: str) -> None:
+    rows.assign(age=ODD_TYPES[odd] * 10).to_parquet(files / "odd.parquet")
+    draft = output("schema", "new", files / "odd.parquet")
+    assert f'name = "age"\nkind = "?"  # a {odd}' in draft
+    assert tomllib.loads(draft)["column"][1] == {"name": "age", "kind": "?"}
+
+
+@pytest.mark.parametrize("odd", ODD_TYPES)
+@pytest.mark.parametrize("column", ["age", "town"])
+def test_a_declared_type_that_cannot_fit_is_refused_and_costs_nothing(
+    files: Path, rows: pd.DataFrame, schema: Schema, odd: str, column: str, start: Run
+) -> None:
+    table = rows.assign(**{column: ODD_TYPES[odd] * 10})
+    table.to_parquet(files / "odd.parquet")
+    Ledger.create(files / "l.ledger", 1, "ten")
+    arguments = ["--schema", files / "schema.toml", "--epsilon", 1, "--out", files / "m.veil", "--ledger"]
+    code, _, said = start("train", files / "odd.parquet", *arguments, files / "l.ledger")
+    if column == "town" and odd in ("timestamp", "duration"):  # a day can be a category
+        assert code == 0
+        return
+    assert code == 2 and f"column '{column}' has the type {odd}" in said and said.count("\n") == 1
+    assert Ledger.open(files / "l.ledger").spent == 0
+    with pytest.raises(BadInput, match=f"column '{column}' has the type {odd}"):
+        NaiveBayesClassifier(epsilon=1, schema=schema).fit(pa.Table.from_pandas(table))
+    NaiveBayesClassifier(epsilon=1, schema=schema).fit(table)  # what pandas infers from values is no reason
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 def test_a_draft_is_not_a_schema_until_it_is_completed(files: Path, name: str) -> None:
     said = output("schema", "new", files / name, "--out", files / "draft.toml")
@@ -142,9 +185,24 @@ def test_the_fit_of_rows_is_shown_below_a_warning(files: Path, name: str) -> Non
 
 def test_the_check_of_a_schema_speaks_json(files: Path) -> None:
     found = json.loads(output("schema", "check", files / "schema.toml", "--json"))
-    assert found == {"name": "ten", "codes": {"town": 6, "age": 9, "income": 6, "party": 4}}
+    assert found == {"name": "ten", "codes": {"town": 6, "age": 9, "income": 6, "party": 3}}
     found = json.loads(output("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", "--json"))
     assert found["not private"][1] == {"column": "age", "kind": "numeric", "declared": 10, "clipped": 0, "missing": 0}
+
+
+def test_the_check_of_rows_says_how_many_are_lost(files: Path) -> None:
+    lines = (files / "rows.csv").read_text(encoding="utf-8").splitlines()
+    odd = [f"{lines[1]},", "Bonn", f"{lines[2]},,"]
+    other = [line.replace("right", "Right") for line in lines[1:]]
+    (files / "odd.csv").write_text("\n".join([*lines, *odd, *other]) + "\n", encoding="utf-8")
+    shown = output("schema", "check", files / "schema.toml", "--rows", files / "odd.csv")
+    assert "Lines left out, because they have too few or too many fields: 3 of 23" in shown
+    assert "Rows left out, because their label is not a declared class: 4 of 20" in shown
+    assert shown.index(BANNER) < shown.index("Lines left out")
+    found = json.loads(output("schema", "check", files / "schema.toml", "--rows", files / "odd.csv", "--json"))
+    assert found["left out, not private"] == {"lines": 3, "of_lines": 23, "rows": 4, "of_rows": 20}
+    sound = output("schema", "check", files / "schema.toml", "--rows", files / "rows.parquet")
+    assert "fields: 0 of 10" in sound and "class: 0 of 10" in sound
 
 
 # ---- ledger
@@ -271,7 +329,7 @@ def test_a_file_without_receipts_is_no_witness(files: Path, content: bytes | Non
 
 def test_receipts_are_exported_as_a_spreadsheet_or_json(files: Path) -> None:
     lines = list(csv.DictReader(io.StringIO(output("ledger", "export", files / "ten.ledger"))))
-    assert [line["epsilon"] for line in lines] == ["1/4", "1/3"]
+    assert [line["epsilon"] for line in lines] == ["1/4", "1/3"] and list(lines[0]) == NAMES
     receipts = json.loads(output("ledger", "export", files / "ten.ledger", "--json"))
     assert [receipt["question"] for receipt in receipts] == ["town[6]", "age[9]"]
     output("ledger", "export", files / "ten.ledger", "--out", files / "receipts.csv")
@@ -288,7 +346,7 @@ def test_an_export_is_not_written_over_a_file(files: Path) -> None:
 
 def test_an_empty_ledger_exports_a_header(tmp_path: Path) -> None:
     Ledger.create(tmp_path / "new.ledger", 1, "survey")
-    assert output("ledger", "export", tmp_path / "new.ledger") == "number\n"
+    assert output("ledger", "export", tmp_path / "new.ledger") == ",".join(NAMES) + "\n"
     assert json.loads(output("ledger", "export", tmp_path / "new.ledger", "--json")) == []
 
 
@@ -298,6 +356,33 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(tmp_path: Path) -> None:
     source.count(grid(schema, "@x"), 1)
     (line,) = csv.DictReader(io.StringIO(output("ledger", "export", tmp_path / "t.ledger")))
     assert (line["data"], line["question"]) == ("'=HYPERLINK()", "'@x[2]")
+
+
+# ---- what is not cut off
+
+
+def test_what_goes_to_a_file_is_not_cut(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    time = Ledger.open(files / "ten.ledger").receipts()[0].time
+    assert time in shell("ledger", "show", files / "ten.ledger").stdout
+    shown = shell("methods").stdout
+    assert all(card.good_for in shown for card in CARDS)
+
+
+def test_a_narrow_terminal_cuts_no_name(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = shell("methods").stdout
+    assert all(f" {card.method} " in shown for card in CARDS) and "…" not in shown
+    assert "…" not in shell("ledger", "show", files / "ten.ledger").stdout
+
+
+def test_an_audit_speaks_json_in_numbers() -> None:
+    (found, *_) = json.loads(output("audit", "--only", "quantile", "--json"))
+    kinds = {name: type(value) for name, value in found.items()}
+    assert kinds == {
+        **{"case": str, "kind": str, "claim": float, "bound": float, "caught": bool},
+        **{"at claim": float, "could see": float, "runs": int, "event": str},
+    }
 
 
 # ---- exit codes

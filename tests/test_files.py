@@ -154,6 +154,20 @@ def test_a_folder_name_adds_no_column(tmp_path: Path) -> None:
 
 
 GZIP = gzip.compress(f"a,b\n{SECRET},{SECRET}\n".encode() + np.random.default_rng(1).bytes(9000))
+
+
+@pytest.mark.parametrize("other", [";", "\t", "|"])
+def test_another_separator_is_named(write: Write, other: str) -> None:
+    path = write(f"{SECRET}{other}town\n{SECRET}{other}1\n".encode())  # a header may be absent, and be a row
+    for read in (column_types, read_rows):
+        with pytest.raises(
+            BadInput, match="has one column and no comma in its header: values must be separated by commas"
+        ) as said:
+            read(path)
+        assert SECRET not in str(said.value)
+    assert list(column_types(write(f"a{other}b,c\n1,2\n".encode()))) == [f"a{other}b", "c"]
+
+
 PARQUET = parquet(pa.table({"a": [SECRET, "x"] * 999, "b": [7391, 2] * 999}))
 BROKEN = {
     "an empty CSV": (b"", "rows.csv"),

@@ -19,6 +19,7 @@ from veil import (
     BadInput,
     Budget,
     Categorical,
+    DecisionTreeClassifier,
     Gini,
     Ledger,
     LinearSVMClassifier,
@@ -33,6 +34,7 @@ from veil import (
     open_source,
 )
 from veil.plans.run import total
+from veil.plans.trees import TREES
 from veil.report import CountsDisplay, report, sections
 from veil.report.counts import MOST_CODES, share_intervals
 from veil.report.facts import noise_of
@@ -367,3 +369,13 @@ def test_a_linear_model_shows_its_weights_by_the_names_of_values(kind, name):
         assert f"<td>{column.name}</td>" in page
     shown = schema.classes[1:] if len(schema.classes) == 2 else schema.classes
     assert f"<th>values</th>{''.join(f'<th>{name}</th>' for name in shown)}" in page
+
+
+@pytest.mark.parametrize("preset", TREES)
+def test_the_page_of_a_tree_shows_the_tree_and_takes_no_choice_for_a_weight(preset):
+    rows, schema = make([Categorical(name="a<b", values=["x&y", "y"]), Numeric(name="b", bounds=(0, 8), bins=4)])
+    model = DecisionTreeClassifier(epsilon=8, schema=schema, preset=preset, random_state=0).fit(rows)
+    text = report(model)
+    assert "weights from" not in text and "".join(Page(text).text).count(model.export_text()) == 1
+    model.scorer_ = DecisionTreeClassifier(epsilon=1, schema=schema, preset=preset, depth=1).fit(rows).scorer_
+    report(model)  # of another version: without the tree

@@ -112,7 +112,7 @@ def test_absent_data_are_all_named_at_once(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(BadInput, match="satellite, adult cannot be found: set VEIL_DATA") as refused:
         CliRunner().invoke(app, ["reproduce", "projected"], catch_exceptions=False)
     assert refused.value.exit_code == 2
-    with pytest.raises(BadInput, match="choose of projected, privpfc, trees"):
+    with pytest.raises(BadInput, match="choose one of projected, privpfc, trees"):
         reproduce.reproduce(["another"])
 
 

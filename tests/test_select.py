@@ -1,6 +1,7 @@
 """veil select: what it lists, what it costs, how it refuses."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_machines_get_scores_where_they_were_paid_for(mail):
     )
     assert peeled["scores"] is None and len(peeled["selected"]) == 2 and peeled["private"]
     assert set(counted["selected"]) == {"free", "noon"} == set(above["selected"])
-    assert [round(score) for score in above["scores"]] == [160, 160] and above["epsilon"] == "1000"
+    assert [round(score) for score in above["scores"]] == [160, 160] and above["epsilon"] == 1000
 
 
 def test_columns_of_a_table_are_selected_and_the_schema_of_them_is_written(mail):
@@ -102,6 +103,12 @@ def test_the_plan_is_shown_and_nothing_is_charged(mail):
     assert code == 0 and "choose_best" in shown and "Nothing was charged" in shown
 
 
+def test_the_plan_of_a_selection_of_everything_costs_nothing(mail):
+    shown = veil("select", "mail.csv", "--schema", "table.toml", "--epsilon", "1", "--k", "2", "--dry-run")[1]
+    assert [line.split() for line in shown.splitlines() if "together" in line] == [["together", "0"]]
+    assert "stands for" not in shown
+
+
 def test_a_ledger_is_charged_once_and_refuses_the_rest(mail):
     Ledger.create("mail.ledger", 3, "mail")
     given = ("select", "mail.csv", "--schema", "mail.toml", "--epsilon", "2", "--ledger", "mail.ledger")
@@ -118,11 +125,19 @@ def test_a_ledger_is_charged_once_and_refuses_the_rest(mail):
         ("--how", "magic"),
         ("--k", "0"),
         ("--how", "discernibility"),
-        ("--threshold", "5", "--at-most", "0"),
+        ("--threshold", "-5", "--at-most", "0"),
+        ("--threshold", "0.1"),
     ],
 )
 def test_bad_input_is_refused(mail, wrong):
     assert veil(*mail, *wrong)[0] == 2
+
+
+def test_an_unknown_way_to_choose_is_refused_with_all_that_are_known(mail):
+    code, said = veil(*mail, "--how", "magic")
+    assert code == 2 and said == "--how must be one of auto, peel, perturb, cluster, discernibility"
+    code, said = veil(*mail, "--threshold", "5", "--how", "discernibility")
+    assert code == 2 and said == "--how must be one of auto, peel, perturb, sieve, cluster with a threshold"
 
 
 def test_seeded_noise_is_marked(mail):
@@ -132,3 +147,12 @@ def test_seeded_noise_is_marked(mail):
 def test_a_threshold_that_nothing_reaches_lists_nothing(mail):
     code, shown = veil(*mail, "--threshold", "100000", "--score", "count", "--json")
     assert code == 0 and json.loads(shown)["selected"] == []
+
+
+def test_a_selection_of_nothing_is_an_answer_with_its_cost_and_without_a_file(mail):
+    given = (*mail, "--threshold", "100000", "--score", "count", "--out", "narrow.toml")
+    code, shown = veil(*given, "--json")
+    assert code == 0 and json.loads(shown)["selected"] == [] and json.loads(shown)["epsilon"] == 1000
+    code, shown = veil(*given)
+    assert code == 0 and "It cost epsilon 1000" in shown and "Nothing was selected" in shown
+    assert [path.name for path in Path().iterdir() if "narrow" in path.name] == []

@@ -49,6 +49,13 @@ def test_a_private_model_is_not_marked(files):
     assert "NOT private" not in train() and load_model("model.veil").private_
 
 
+@pytest.mark.parametrize("epsilon", ["5.1", "1000000", "1e400"])
+def test_a_model_at_a_cost_that_hides_little_is_not_called_publishable(files, epsilon):
+    said = train(epsilon=epsilon)
+    assert "The noise hides little about one row, at this cost." in said and "may be published" not in said
+    assert "may be published" in train("--force", epsilon=5) and not [word for word in said.split() if len(word) > 60]
+
+
 @pytest.mark.parametrize("kind", ["csv.gz", "parquet"])
 def test_other_formats(files, fair, kind):
     rows = fair[0].head(500)
@@ -76,6 +83,20 @@ def test_predictions_have_fixed_columns_and_need_no_label(files, fair):
     assert written[["p_no", "p_yes"]].to_numpy() == pytest.approx(model.predict_proba(rows))
 
 
+def test_predictions_are_what_their_name_says(files):
+    train("--seed", 3)
+    for name in ("p.csv", "p.csv.gz", "p.parquet"):
+        said = json.loads(output("predict", "model.veil", "fair.csv", "--out", name, "--json"))
+        assert said == {"predictions": name, "columns": ["prediction", "p_no", "p_yes"]}
+    written = pd.read_csv("p.csv")
+    pd.testing.assert_frame_equal(pd.read_csv("p.csv.gz"), written)
+    pd.testing.assert_frame_equal(pd.read_parquet("p.parquet"), written, check_dtype=False)
+    for name in ("p.xlsx", "p", "p.csv.zip"):
+        with pytest.raises(BadInput, match="must end in .csv, .csv.gz or .parquet"):
+            output("predict", "model.veil", "fair.csv", "--out", name)
+    assert not list(files.glob("*.xlsx"))
+
+
 def test_what_looks_missing_can_be_a_category(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("d.csv").write_text("x,y\n" + "NA,?\n" * 50 + "?,NA\n" * 50)
@@ -95,15 +116,33 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     shown = train("--dry-run", "--ledger", "l.ledger", out=None)
     assert "rate_marriage[6]" in shown and "noise scale" in shown and "Nothing was charged" in shown and "MB" in shown
     assert "1 of 1 left" in shown and sorted(p.name for p in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
+    assert "rate_marriage[6] stands for a table of the 6 codes of column rate_marriage by class." in shown
     plan = json.loads(train("--dry-run", "--json", "--ledger", "l.ledger", out=None))
-    assert sum(float(row["epsilon"]) for row in plan["plan"]) == pytest.approx(1, rel=0.01) and plan["left"] == "1"
+    assert sum(row["epsilon"] for row in plan["plan"]) == pytest.approx(1) and plan["left"] == "1"
     assert Ledger.open("l.ledger").spent == 0
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if not method.startswith("sparse")])
+def test_a_dry_run_adds_up_what_a_run_would_cost(files, method):
+    shown = train("--dry-run", "--method", method, out=None, epsilon="0.7")
+    assert [line.split() for line in shown.splitlines() if "together" in line] == [["together", "0.7"]]
+
+
+def test_a_dry_run_shows_what_measuring_would_ask_and_that_the_dearer_part_counts(files, start):
+    shown = train("--dry-run", "--test-share", "0.3", "--test-epsilon", "0.5", out=None)
+    assert "rate_marriage[6]" in shown and "quantiles" in shown and "disjoint" in shown
+    assert [line.split() for line in shown.splitlines() if "together " in line[:12]] == [["together", "1"]]
+    plan = json.loads(train("--dry-run", "--json", "--test-share", "0.3", "--test-epsilon", "0.5", out=None))["plan"]
+    assert sum(row["epsilon"] for row in plan) == pytest.approx(1.5)
+    asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--dry-run")
+    for wrong in (("--test-share", "abc"), ("--test-share", "2"), ("--test-epsilon", "1")):
+        assert start(*asked, *wrong)[0] == 2
 
 
 def test_a_ledger_is_shared_and_refuses(files, start):
     output("ledger", "create", "l.ledger", "--limit", 1, "--name", "fair")
     said = json.loads(train("--ledger", "l.ledger", "--json", epsilon=0.6))
-    assert (said["epsilon"], said["left"], said["private"]) == ("3/5", "2/5", True)
+    assert (said["epsilon"], said["left"], said["private"]) == (0.6, "2/5", True)
     arguments = ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 0.6, "--ledger", "l.ledger"]
     code, _, complaint = start(*arguments, "--out", "second.veil")
     assert code == 3 and "the 0.4 that is left" in complaint and complaint.count("\n") == 1
@@ -234,8 +273,9 @@ def test_a_public_schema_is_said(files, fair):
     assert "declares the rows public: the model is NOT private" in said and "may be published" not in said
 
 
-def test_an_interrupt_leaves_the_charge_and_no_file(files):
-    """SIGINT once the charge is on the disk: the fit never ends, because its noise waits for ever."""
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_leaves_the_charge_and_no_file_and_says_what_was_charged(files, number, code):
+    """A signal once the charge is on the disk: the fit never ends, because its noise waits for ever."""
     Ledger.create("l.ledger", 1, "fair")
     script = (
         "import sys, time; import veil.kernel.source as s; s.discrete_laplace_each = lambda *a: time.sleep(600);"
@@ -247,10 +287,33 @@ def test_an_interrupt_leaves_the_charge_and_no_file(files):
     while Ledger.open("l.ledger").spent == 0 and time.time() < deadline:
         time.sleep(0.1)
     assert list(files.glob(".model*"))  # the drafts
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     said = process.communicate(timeout=30)[1]
-    assert process.returncode not in (0, 2, 3) and b"Traceback" not in said
+    assert process.returncode == code
+    assert said == b"veil: stopped; epsilon 1 was charged to the ledger since the start, and stays charged\n"
     assert Ledger.open("l.ledger").spent == 1 and not list(files.glob("*model*")) and not list(files.glob(".model*"))
+
+
+@pytest.mark.parametrize("ledger", [(), ("--ledger", "l.ledger")])
+def test_what_stops_after_a_charge_says_what_was_charged(files, start, monkeypatch, ledger):
+    def fail(*_, **__):
+        raise BadInput("the disk is full")
+
+    Ledger.create("l.ledger", 3, "fair")
+    monkeypatch.setattr("veil.models.files.write_model", fail)
+    code, _, said = start(
+        "train", "fair.csv", "--schema", "fair.toml", "--epsilon", "1", "--out", "model.veil", *ledger
+    )
+    charged = "veil: epsilon 1 was charged to the ledger since the start, and stays charged\n" if ledger else ""
+    assert code == 2 and said == f"{charged}veil: the disk is full\n"
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "TTY_COMPATIBLE"])
+def test_json_is_json_whatever_the_environment_says_of_terminals(files, variable):
+    words = "train fair.csv --schema fair.toml --epsilon 1 --out model.veil --json".split()
+    process = [sys.executable, "-c", "from veil.cli import main; main()", *words]
+    done = subprocess.run(process, capture_output=True, env={**os.environ, variable: "1"}, timeout=60)
+    assert json.loads(done.stdout)["epsilon"] == 1 and done.stderr == b""
 
 
 def test_no_value_reaches_a_stream_or_a_file(files, fair):

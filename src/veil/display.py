@@ -11,6 +11,7 @@ SHOWN = 20  # rows of a release, receipts of a ledger
 LARGE = {6: "million", 9: "billion", 12: "trillion"}
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of classes, for all eyes
 LONG = 1000  # letters of a question
+DIGITS = 60  # of an exact amount
 KINDS = 'needs a kind: "categorical", "numeric" or "text"'
 COMPLAINTS = {  # in our words, where those of the validation library speak of Python
     "extra_forbidden": "is not a known key",
@@ -27,11 +28,14 @@ COMPLAINTS = {  # in our words, where those of the validation library speak of P
 
 
 def amount(value: Fraction) -> str:
-    """An exact fraction as people write it: 0.25, or 1/3 where no short decimal is exact.
+    """An exact fraction as people write it: 0.25, or 1/3 where no short decimal is exact; its size if it is too long.
 
-    >>> amount(Fraction(1, 4)), amount(Fraction(1, 3)), amount(Fraction(2))
-    ('0.25', '1/3', '2')
+    >>> amount(Fraction(1, 4)), amount(Fraction(1, 3)), amount(Fraction(2)), amount(Fraction(10**400))
+    ('0.25', '1/3', '2', 'about 10^400')
     """
+    if len(str(value)) > DIGITS:
+        size = log10(abs(value.numerator)) - log10(value.denominator)
+        return f"about {float(value):.3g}" if abs(size) < 15 else f"about 10^{size:.0f}"
     for digits in range(9):
         scaled = value * 10**digits
         if scaled.denominator == 1:

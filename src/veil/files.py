@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
@@ -15,9 +15,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from .display import readable
 from .errors import BadInput
+from .schema import Schema
 
 MOST = 2**31 - 1  # bytes that PyArrow takes in one block
+OTHERS = ";\t|"  # what separates values in some files, but not here
+NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
+TIMES = ("timestamp", "date", "time", "duration")
+UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED}
 
 
 def read_rows(path: str | os.PathLike[str], *, every_line: bool = False) -> pa.Table:
@@ -44,9 +50,22 @@ def column_types(path: str | os.PathLike[str]) -> dict[str, str]:
         types = []
     if not types:
         raise _unreadable(path)
+    if len(types) == 1 and not _is_parquet(path) and any(letter in types[0][0] for letter in OTHERS):
+        raise BadInput(f"{path} has one column and no comma in its header: values must be separated by commas")
     if len(dict(types)) < len(types):
         raise BadInput(f"{path} has two columns of the same name: rename one")
     return dict(types)
+
+
+def check_types(types: Mapping[str, str], schema: Schema) -> None:
+    """Complain about a column all of whose values would be missing, by the type that Arrow or Parquet declares."""
+    for column in schema.column:
+        kind = types.get(column.name, "")
+        if kind.startswith(UNFIT.get(column.kind, ("-",))):
+            raise BadInput(
+                f"column {column.name!r} has the type {readable(kind)}, of which nothing can be read as {column.kind}: "
+                "make numbers or text of it, or leave it out of the schema"
+            )
 
 
 def _is_parquet(path: str | os.PathLike[str]) -> bool:

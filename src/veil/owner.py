@@ -1,6 +1,7 @@
 """How rows fit their schema: a view for the data's owner, exact and therefore NOT private. Nothing else in Veil uses
 it."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .columns import MISSING, Categorical, Numeric, Text
-from .display import toml_text
+from .display import readable, toml_text
 from .encoding import category_codes, columns_of, in_blocks, numbers
+from .files import NESTED, TIMES, read_rows
 from .schema import Schema
 
 BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
@@ -32,6 +34,24 @@ def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
         if not isinstance(column, Text):
             values = columns_of(rows, [column.name])[column.name]
             yield _numeric(column, values) if isinstance(column, Numeric) else _categorical(column, values)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What takes no part: lines with too few or too many fields, and of the others those of no declared class."""
+
+    lines: int
+    of_lines: int
+    rows: int
+    of_rows: int
+
+
+def lost_of(path: str | os.PathLike[str], schema: Schema) -> Lost:
+    """What is left out of a file before anything is asked of it."""
+    rows, lines = read_rows(path), len(read_rows(path, every_line=True))
+    label = schema.get(schema.label) if schema.label else None
+    without = label.encode(columns_of(rows, [label.name])[label.name]) >= len(schema.classes) if label else np.zeros(0)
+    return Lost(lines - len(rows), lines, int(without.sum()), len(rows))
 
 
 def _categorical(column: Categorical, values: Any) -> Fit:
@@ -65,6 +85,8 @@ def _draft_kind(kind: str) -> list[str]:
         return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value", "integer = true"]
     if kind.startswith(("float", "double", "half", "decimal")):
         return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value"]
+    if kind.startswith((*NESTED, *TIMES)):
+        return [f'kind = "?"  # a {readable(kind)}: make numbers or text of it in the file, or leave it out here']
     if kind == "bool":
         return ['kind = "categorical"', 'values = ["False", "True"]']
     if kind:

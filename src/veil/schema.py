@@ -56,7 +56,7 @@ class Schema(Declared):
         """The schema in a TOML file."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError):
             raise BadInput(f"{path} cannot be read: check the path, and that it is a UTF-8 text file") from None
         try:
             return cls.loads(text)

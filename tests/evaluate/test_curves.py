@@ -312,7 +312,7 @@ def _asked(function, predicted, rows, schema, epsilon):
 def test_what_a_ledger_cannot_pay_as_a_whole_is_not_begun(function):
     ledger = Ledger(1, "rows")
     with pytest.raises(BudgetRefused):
-        function(SCORE, y=TRUTH, epsilon=1.1, ledger=ledger, **BOTH)
+        function(SCORE > 0.5, y=TRUTH, epsilon=1.1, ledger=ledger, **BOTH)
     assert ledger.spent == 0
 
 

@@ -40,6 +40,17 @@ def test_noise_is_drawn_as_noise_and_says_so():
     assert "only noise" in shown.label() and shown.line_.get_linestyle() == ":"
 
 
+@pytest.mark.parametrize("noise_first", [True, False])
+def test_on_a_shared_axis_the_legend_alone_says_which_curve_is_noise(noise_first):
+    rows = [(TRUTH[:20], SCORE[:20], 0.01, "bad"), (TRUTH, SCORE, 5, "good")]
+    ax = pyplot.subplots()[1]
+    for truth, score, epsilon, name in rows if noise_first else rows[::-1]:
+        PrivateRocDisplay.from_predictions(truth, score, epsilon=epsilon, name=name, random_state=1, ax=ax, **BOTH)
+    assert not [text.get_text() for text in ax.texts]
+    said = sorted(text.get_text() for text in ax.get_legend().get_texts())
+    assert said[0].startswith("bad (only noise") and "noise" not in said[1]
+
+
 def test_an_estimator_is_drawn_with_its_name():
     class Rule:
         classes_ = np.array([False, True])

@@ -16,7 +16,19 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from veil import BadInput, BudgetRefused, Categorical, Ledger, NaiveBayesClassifier, Numeric, Schema, datasets
+from veil import (
+    BadInput,
+    BudgetRefused,
+    Categorical,
+    Ledger,
+    NaiveBayesClassifier,
+    Numeric,
+    PrivatePipeline,
+    PrivateSelectKBest,
+    Schema,
+    datasets,
+    publish,
+)
 
 FRAMES = {
     "pandas": lambda rows: rows,
@@ -209,6 +221,37 @@ def test_a_bad_setting_is_refused_before_anything_is_charged(fair, setting, valu
     assert ledger.spent == 0
 
 
+@pytest.mark.parametrize("schema", [{"name": "fair"}, 3, ["fair.toml"], Schema])
+def test_what_is_no_schema_is_refused(fair, schema):
+    steps = [PrivateSelectKBest(k=2), NaiveBayesClassifier()]
+    for model in (NaiveBayesClassifier(), PrivateSelectKBest(k=2), PrivatePipeline(steps)):
+        with pytest.raises(BadInput, match="schema must be a Schema"):
+            model.set_params(schema=schema).fit(fair[0])
+
+
+@pytest.mark.parametrize("ledger", [3, {"limit": 1}, ["fair.ledger"], Ledger])
+def test_what_is_no_ledger_is_refused(fair, ledger):
+    rows, schema = fair
+    steps = [PrivateSelectKBest(k=2), NaiveBayesClassifier()]
+    for model in (NaiveBayesClassifier(), PrivateSelectKBest(k=2), PrivatePipeline(steps)):
+        with pytest.raises(BadInput, match="ledger must be a Ledger"):
+            model.set_params(schema=schema, ledger=ledger).fit(rows)
+    with pytest.raises(BadInput, match="ledger must be a Ledger"):
+        publish(rows, schema, epsilon=1, ledger=ledger)
+    with pytest.raises(BadInput, match="cannot be read"):
+        publish(rows, {"name": "fair"}, epsilon=1)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_logarithms_of_probabilities_are_finite_and_agree_with_them(fair, inside):
+    rows, schema = fair
+    model = NaiveBayesClassifier(epsilon=10**9, schema=schema, random_state=0)
+    model = PrivatePipeline([model], epsilon=10**9, schema=schema, random_state=0) if inside else model
+    logs = model.fit(rows).predict_log_proba(rows)
+    assert np.allclose(np.exp(logs), model.predict_proba(rows), atol=1e-12)
+    assert np.isfinite(logs).all() and not hasattr(model, "decision_function")
+
+
 def test_labels_are_required(fair):
     rows, schema = fair
     with pytest.raises(BadInput, match="requires y"):
@@ -257,6 +300,37 @@ def test_an_exact_score_is_refused(fair):
     rows, schema = fair
     with pytest.raises(BadInput, match="tells about the rows"):
         fitted(rows, schema).score(rows.drop(columns="affair"), rows["affair"])
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_search_that_would_need_an_exact_score_is_refused_before_its_first_fit(fair, tmp_path, inside):
+    rows, schema = fair
+    features, labels, ledger = rows.drop(columns="affair"), rows["affair"], Ledger(9, schema.name)
+    (tmp_path / "fair.toml").write_text(schema.to_toml())
+    for declared in (schema, tmp_path / "fair.toml"):
+        model = NaiveBayesClassifier(epsilon=1, schema=declared, ledger=ledger)
+        model = PrivatePipeline([model], epsilon=1, schema=declared, ledger=ledger) if inside else model
+        with pytest.raises(TypeError, match="scoring"):
+            GridSearchCV(model, {"epsilon": [0.5, 1]}, cv=2).fit(features, labels)
+        with pytest.raises(TypeError, match="scoring"):
+            cross_val_score(make_pipeline(FunctionTransformer(), model), features, labels, cv=2)
+        with pytest.raises(BadInput, match="tells about the rows"):
+            model.score(features, labels)
+    assert ledger.spent == 0
+    assert not hasattr(model.fit(rows).set_params(schema="public"), "score")  # its last fit was not
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_models_of_public_rows_have_a_score(fair, tmp_path, inside):
+    rows, schema = fair
+    public = schema.model_copy(update={"public": True})
+    (tmp_path / "fair.toml").write_text(public.to_toml())
+    for declared in (public, tmp_path / "fair.toml", "public"):
+        model = NaiveBayesClassifier(epsilon=10, schema=declared, random_state=0)
+        model = PrivatePipeline([model], epsilon=10, schema=declared, random_state=0) if inside else model
+        assert cross_val_score(model, rows.drop(columns="affair"), rows["affair"], cv=2).min() > 0.6
+    for unreadable in (None, tmp_path / "nothing.toml", 3):
+        assert not hasattr(model.set_params(schema=unreadable), "score")
 
 
 def test_a_pipeline_and_a_search_on_public_rows(fair):

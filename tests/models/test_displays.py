@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from veil import (
     BadInput,
@@ -81,10 +83,38 @@ def test_a_drawing_can_be_cut_off_filled_and_renamed(iris):
     assert boxes[0][3] in "ABCD" and " ± " in boxes[0] and any(f"says {name}" in boxes[0] for name in "xyz")
     faces = {tuple(text.get_bbox_patch().get_facecolor()) for text in axes.texts if "says" in text.get_text()}
     assert len(faces) > 1
-    from matplotlib.figure import Figure
-
     own = Figure().add_subplot()
     assert plot_tree(model, ax=own, max_depth=0) is own and len(own.texts) == 1
+
+
+@pytest.mark.parametrize("folded", [True, False])
+@pytest.mark.parametrize("size", [(4, 3), (14, 8)])
+@pytest.mark.parametrize("max_depth", [None, 2])
+def test_boxes_and_names_fit_and_do_not_overlap(folded, size, max_depth):
+    rows, schema = datasets.load("fair")
+    model = DecisionTreeClassifier(epsilon=1, schema=schema, random_state=0).fit(rows)
+    figure = Figure(figsize=size)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    axes = plot_tree(model, ax=figure.add_subplot(), folded=folded, max_depth=max_depth)
+    figure.draw(renderer)
+    boxes = [text.get_bbox_patch().get_window_extent(renderer) for text in axes.texts]
+    assert len(boxes) > 3 and not [
+        (a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.shrunk(0.9, 0.9).overlaps(b.shrunk(0.9, 0.9))
+    ]
+
+
+def test_what_is_below_noise_is_folded(iris):
+    model = fitted(iris, preset="mohammed", epsilon=1, depth=2)
+    root, prior = tree_nodes(model)
+    noise = [node for node in (root, *root.branches) if node.counts.sum() <= 2 * node.deviation * 3**0.5]
+    assert noise and any(node.branches for node in noise)
+    text, whole = model.export_text(), model.export_text(folded=False)
+    assert len(text.splitlines()) < len(whole.splitlines()) and text.count(") ...") == len(noise)
+    leaves = [line for line in whole.splitlines() if ";" in line]
+    said = [float(line.partition(";")[0].rpartition("(")[2]) for line in leaves]
+    assert np.allclose(said, [shares.max() for shares in class_shares(root, prior)], atol=0.006)
+    boxes = shown(plot_tree(model))
+    assert any("no more rows" in box for box in boxes) == (len(noise) > 1)
 
 
 def test_a_tree_of_one_leaf_is_drawn(iris):

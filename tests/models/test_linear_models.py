@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from veil import BadInput, LinearSVMClassifier, LogisticRegressionClassifier, datasets, load_model
+from veil import BadInput, LinearSVMClassifier, LogisticRegressionClassifier, PrivatePipeline, datasets, load_model
 
 KINDS = [LogisticRegressionClassifier, LinearSVMClassifier]
 
@@ -48,3 +48,16 @@ def test_a_notebook_shows_what_was_asked(kind):
     assert "minimise" in model._repr_html_() and "sepal" in model._repr_html_()
     assert [release.receipt.verb for release in model.rehearse()][:2] == ["count", "minimise"]
     assert "minimise" in repr(model.releases_[-1]) and "petal" in repr(model.releases_[-1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_margins_decide_as_scikit_learn_has_them(kind):
+    for name, classes in (("fair", 2), ("iris", 3)):
+        rows, schema = datasets.load(name)
+        model = kind(epsilon=10, schema=schema).fit(rows)
+        margins, found = model.decision_function(rows), model.predict(rows)
+        decided = (margins > 0).astype(int) if classes == 2 else margins.argmax(axis=1)
+        assert margins.shape == ((len(rows),) if classes == 2 else (len(rows), 3))
+        assert (model.classes_[decided] == found).all()
+        whole = PrivatePipeline([kind()], epsilon=1, schema=schema).fit(rows)
+        assert whole.decision_function(rows).shape == margins.shape

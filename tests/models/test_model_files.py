@@ -39,6 +39,13 @@ def test_a_model_comes_back_as_it_was(model, path, rows):
     assert "rate" not in repr(back) and back._repr_html_()
 
 
+@pytest.mark.parametrize("epsilon", [1, 3, 0.5, 0.1, 1e-3, "1/3", 10**30, f"{10**400}/7"])
+def test_epsilon_comes_back_as_the_number_it_was(rows, schema, tmp_path, epsilon):
+    NaiveBayesClassifier(epsilon=epsilon, schema=schema).fit(rows).save(tmp_path / "model.veil")
+    back = load_model(tmp_path / "model.veil")
+    assert back.epsilon == epsilon and Budget(back.epsilon) == Budget(epsilon)
+
+
 def test_the_same_model_is_the_same_bytes(model, path, tmp_path):
     load_model(path).save(tmp_path / "again.veil")
     assert (tmp_path / "again.veil").read_bytes() == path.read_bytes()
@@ -162,7 +169,7 @@ def test_settings_are_those_of_the_fit_in_plain_types(rows, schema, tmp_path):
     model.fit(rows).set_params(epsilon=0.01, smoothing=7)
     model.save(tmp_path / "m.veil")
     back = load_model(tmp_path / "m.veil")
-    assert back.get_params()["smoothing"] == 0.5 and back.epsilon == "1" and back.columns == ["age", "town"]
+    assert back.get_params()["smoothing"] == 0.5 and back.epsilon == 1 and back.columns == ["age", "town"]
     back.fit(rows)
 
 

@@ -1,6 +1,7 @@
 """Selectors and pipelines: what is selected, what it costs, and that what follows profits from it."""
 
 from fractions import Fraction
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -107,7 +108,10 @@ def test_columns_without_any_word_and_rows_with_too_many_are_no_error():
         PrivateSelectKBest(k=2, words_per_row=0.5),
         PrivateSelectThreshold(threshold="high"),
         PrivateSelectThreshold(threshold=float("nan")),
-        PrivateSelectThreshold(at_most=0),
+        PrivateSelectThreshold(threshold=-5, at_most=0),
+        PrivateSelectThreshold(),
+        PrivateSelectThreshold(threshold=0),
+        PrivateSelectThreshold(score="entropy", threshold=0.1),
         KDiscernibilitySelect(k=1),
     ],
 )
@@ -153,6 +157,52 @@ def test_a_selector_works_in_a_pipeline_of_scikit_learn():
         SparseNaiveBayesClassifier(epsilon=100, schema="public", random_state=0),
     )
     assert whole.fit(sparse.csr_matrix(MATRIX), KINDS).score(sparse.csr_matrix(MATRIX), KINDS) > 0.9
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+@pytest.mark.parametrize("kind", [pd.DataFrame, np.asarray])
+def test_a_classifier_of_the_same_schema_takes_the_columns_that_a_selector_left(output, kind):
+    rows, schema = datasets.load("iris")
+    ledger, X, y = Ledger(300, "iris"), kind(rows.drop(columns=schema.label)), rows[schema.label]
+    given = {"epsilon": 100, "schema": schema, "ledger": ledger}
+    whole = make_pipeline(PrivateSelectKBest(k=3, **given), KDiscernibilitySelect(k=2, **given))
+    whole.steps.append(("nb", NaiveBayesClassifier(**given)))
+    whole.set_output(transform=output).fit(X, y)
+    assert ledger.left == 0 and (whole.predict(X) == y).mean() > 0.9
+    assert [column.name for column in whole[-1].schema_.features] == list(whole[1].get_feature_names_out())
+
+
+@pytest.mark.parametrize("rows", [FRAME[["text"]], MATRIX, sparse.csr_matrix(MATRIX)])
+def test_a_classifier_of_the_same_schema_takes_the_words_that_a_selector_left(rows):
+    whole = make_pipeline(PrivateSelectKBest(k=2, **HUGE), SparseNaiveBayesClassifier(**HUGE)).fit(rows, KINDS)
+    assert whole[-1].schema_.texts[0].names == tuple(whole[0].get_feature_names_out())
+    assert (whole.predict(rows) == KINDS).mean() > 0.9
+
+
+def test_columns_that_no_selector_left_out_are_missed():
+    rows, schema = datasets.load("iris")
+    X, y = rows.drop(columns=schema.label), rows[schema.label]
+    found = PrivateSelectKBest(k=2, epsilon=1, schema=schema).set_output(transform="pandas").fit(X, y).transform(X)
+    other = schema.model_copy(update={"name": "another"})
+    for model, part in (
+        (NaiveBayesClassifier(schema=other), found),
+        (NaiveBayesClassifier(schema=schema), X.iloc[:, :2]),
+    ):
+        with pytest.raises(BadInput, match="no column"):
+            model.fit(part, y)
+    with pytest.raises(BadInput, match="the schema.s 4 columns"):
+        NaiveBayesClassifier(schema=other).fit(found.to_numpy(), y)
+    assert pd.read_parquet(BytesIO(found.to_parquet())).equals(found)  # the mark is text alone
+
+
+def test_a_selection_that_no_step_could_follow_is_refused_before_it_is_charged():
+    rows, schema = datasets.load("iris")
+    person = schema.model_copy(update={"person": "who"})
+    for declared, X, y in ((schema, rows, None), (person, rows.assign(who=range(150)), rows[schema.label])):
+        ledger = Ledger(3, "iris")
+        with pytest.raises(BadInput, match="PrivatePipeline"):
+            make_pipeline(PrivateSelectKBest(k=2, schema=declared, ledger=ledger), NaiveBayesClassifier()).fit(X, y)
+        assert ledger.spent == 0
 
 
 def test_buckets_are_selected_like_words():
@@ -238,3 +288,16 @@ def test_the_paper_s_naive_bayes_is_the_textbook_one_without_noise():
     ours = SparseNaiveBayesClassifier(rules="paper", words_per_row=12, **HUGE).fit(FRAME)
     theirs = BernoulliNB().fit(MATRIX, KINDS)
     assert np.abs(ours.predict_proba(FRAME) - theirs.predict_proba(MATRIX)).max() < 0.01
+
+
+def test_a_threshold_that_no_feature_can_reach_is_refused_with_the_scale_that_scores_have():
+    rows, schema = datasets.load("iris")
+    ledger = Ledger(3, "iris")
+    for score in ("gini", "entropy"):
+        with pytest.raises(BadInput, match="minus rows x impurity"):
+            PrivateSelectThreshold(score=score, threshold=0.0, schema=schema, ledger=ledger).fit(rows)
+    with pytest.raises(BadInput, match="give a threshold"):
+        PrivateSelectThreshold(schema=schema, ledger=ledger).fit(rows)
+    assert ledger.spent == 0
+    found = PrivateSelectThreshold(threshold=-30, epsilon=10**9, schema=schema, random_state=0).fit(rows)
+    assert set(found.selected_) == {"petal length (cm)", "petal width (cm)"}

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from veil import Budget, Categorical, Ledger, Numeric, Schema, Text, open_source
+from veil import BadInput, Budget, Categorical, Ledger, Numeric, Schema, Text, open_source
 from veil.plans.clusters import k_means
 from veil.plans.features import highest
 from veil.plans.selection import select_above, select_best
+from veil.plans.sparse_logistic import sparse_logistic
 from veil.plans.sparse_naive_bayes import sparse_naive_bayes
 
 LABEL = Categorical(name="kind", values=("ham", "spam"))
@@ -54,7 +55,7 @@ def test_the_best_are_chosen_in_the_way_with_less_noise(settings, verbs):
     ],
 )
 def test_a_threshold_is_held_in_the_way_with_less_noise(settings, verbs):
-    assert asked(select_above, threshold=20, **settings) == verbs
+    assert asked(select_above, threshold=-20 if "score" not in settings else 20, **settings) == verbs
 
 
 def test_counts_of_very_many_words_are_drawn_only_above_the_threshold():
@@ -88,3 +89,37 @@ def test_the_highest_scores_come_first_and_none_below_the_threshold():
     assert highest([1, 5, 3], 2).places == (1, 2)
     assert highest([1, 5, 3], 3, 3).scores == (5.0, 3.0)
     assert highest([1, 5, 3], 3, 9).places == ()
+
+
+MANY = Categorical(name="kind", values=tuple(map(str, range(20))))
+
+
+@pytest.mark.parametrize(
+    ("plan", "settings", "buckets", "label"),
+    [
+        (sparse_logistic, {}, 2**13 + 1, LABEL),
+        (sparse_logistic, {"penalty": 0.5}, 9, LABEL),
+        (sparse_logistic, {"penalty": "x"}, 9, LABEL),
+        (sparse_logistic, {"words_per_row": 0}, 9, LABEL),
+        (sparse_naive_bayes, {}, 2**20, MANY),
+        (sparse_naive_bayes, {"words_per_row": 10**6}, 9, LABEL),
+        (select_best, {"k": 50, "method": "perturb"}, 2**20, MANY),
+        (select_best, {"k": 50, "method": "cluster"}, 2**20, MANY),
+        (select_best, {"k": 3, "method": "cluster", "groups": 0}, 9, LABEL),
+        (select_best, {"k": 3, "method": "cluster", "groups": "x"}, 9, LABEL),
+    ],
+)
+def test_what_the_schema_and_the_settings_forbid_is_refused_before_anything_is_charged(plan, settings, buckets, label):
+    ledger = Ledger(1, "mail")
+    schema = Schema(name="mail", label="kind", column=[Text(name="text", buckets=buckets, words_per_row=5), label])
+    with pytest.raises(BadInput):
+        plan(open_source({"text": ["free"], "kind": ["spam"]}, schema, ledger, 0), Budget(1), **settings)
+    assert ledger.spent == 0
+
+
+def test_an_epsilon_too_small_for_so_many_weights_is_refused_before_anything_is_charged():
+    ledger = Ledger(1, "mail")
+    schema = Schema(name="mail", label="kind", column=[Text(name="text", buckets=2**13, words_per_row=4000), LABEL])
+    with pytest.raises(BadInput):
+        sparse_logistic(open_source({"text": ["free"], "kind": ["spam"]}, schema, ledger, 0), Budget("1e-6"))
+    assert ledger.spent == 0

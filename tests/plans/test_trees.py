@@ -419,3 +419,14 @@ def test_patil_and_singh_divide_as_soon_as_the_rows_stand_out_of_their_noise():
     small, large = (random_forest(source_of(rows), Budget(needed * f), preset="patil-singh") for f in (0.5, 4))
     assert all(part.partition.size == 1 for part in small.parts)
     assert sum(part.partition.size > 1 for part in large.parts) >= 5
+
+
+@pytest.mark.parametrize(("plan", "preset"), PLANS)
+@pytest.mark.parametrize("wide", [{"values": tuple(map(str, range(70_000)))}, {"bounds": (0, 1), "bins": 60_000}])
+def test_columns_of_too_many_values_are_refused_at_once_and_before_any_charge(plan, preset, wide):
+    kind = Categorical if "values" in wide else Numeric
+    schema = Schema(name="wide", label="y", column=[kind(name="a", **wide), SCHEMA.get("y")])
+    ledger = Ledger(1, "wide")
+    with pytest.raises(BadInput, match="fewer bins or values"):
+        plan(open_source({"a": [1], "y": ["no"]}, schema, ledger), Budget(1), preset=preset)
+    assert ledger.spent == 0

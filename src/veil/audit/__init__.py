@@ -6,6 +6,7 @@ An audit gives lower bounds, never a proof: see `harness`.
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .ours import ours
 from .pairs import pairs
 from .words import words
 
-__all__ = ["Case", "Finding", "audit", "cases", "examine", "look", "table"]
+__all__ = ["Case", "Finding", "audit", "cases", "examine", "facts", "look", "table"]
 
 SUITE_ERROR = 0.001  # the chance that any bound of the whole suite is wrong, divided among its cases (Bonferroni)
 SEED = 20_240_229  # of the quick audit, so that it gives the same result every time
@@ -56,6 +57,13 @@ def audit(deep: bool = False, progress: Progress | None = None, only: str | None
         findings.append(look(number, deep))
     tell("done", len(chosen), len(chosen))
     return findings
+
+
+def facts(finding: Finding) -> dict[str, Any]:
+    """A finding for machines, under the names that `table` has."""
+    kind = "broken" if finding.broken else "ours"
+    numbers = (float(finding.claim), finding.bound, finding.caught, finding.at_claim, finding.ceiling, finding.trials)
+    return dict(zip(HEADER, (finding.name, kind, *numbers, finding.event), strict=True))
 
 
 def table(findings: Sequence[Finding]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

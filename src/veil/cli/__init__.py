@@ -1,7 +1,9 @@
 """The command line: a few lines over the library for each command."""
 
 import os
+import signal
 import sys
+from typing import Any
 
 import typer
 
@@ -50,6 +52,7 @@ def _options(
 
 def main() -> None:
     """Run a command; exit with 0, 2 for bad input, 3 when the budget refuses, 1 for anything else."""
+    before = signal.signal(signal.SIGTERM, _end)
     try:
         app()
     except VeilError as error:
@@ -61,3 +64,10 @@ def main() -> None:
         # the message of an unforeseen error may quote a value
         typer.echo(f"veil: stopped by an unforeseen {type(error).__name__}; VEIL_DEBUG=1 shows where", err=True)
         sys.exit(1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(*_: Any) -> None:
+    """End on SIGTERM as on an interrupt, so that drafts of files are removed."""
+    sys.exit(128 + signal.SIGTERM)

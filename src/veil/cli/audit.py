@@ -3,10 +3,9 @@
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 from ..errors import BadInput
-from .output import Json, console, print_json, show_table
+from .output import Json, console, print_json, progress_bar, show_table
 
 WIDE = 140
 TITLE = "Audit: lower bounds on the epsilon that is really lost"
@@ -25,7 +24,7 @@ def audit(
     """Attack every mechanism on neighbouring tables: none of ours may be caught, every broken twin must be."""
     from .. import audit as auditing  # takes longer to load than the other commands to run
 
-    with Progress(console=console, transient=True, disable=as_json) as progress:
+    with progress_bar(as_json) as progress:
         task = progress.add_task("auditing", total=None)
         findings = auditing.audit(
             deep=deep,
@@ -36,7 +35,7 @@ def audit(
         raise BadInput(f"no case is called {only!r}: leave out --only to see all of them")
     header, rows = auditing.table(findings)
     if as_json:
-        print_json([dict(zip(header, row, strict=True)) for row in rows])
+        print_json([auditing.facts(finding) for finding in findings])
     else:
         shown = len(header) - (console.width < WIDE)  # the event found is in the last column
         show_table(TITLE, header[:shown], [row[:shown] for row in rows])

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress
 
 from ..display import number
 from ..errors import BadInput
-from .output import Json, console, print_json, show_table
+from .output import Json, console, print_json, progress_bar, show_table
 
 HEADER = ["method", "epsilon", "AUC", "accuracy", "M", "log loss", "seconds", "MB", "runs"]
 WIDE, FEW = 130, 4  # a narrow terminal shows the first few columns
@@ -37,7 +36,7 @@ def compare(
 
     if plot is not None and file_format(plot) and plot.exists() and not force:
         raise BadInput(f"{plot} exists already: choose another path or add --force")
-    with Progress(console=console, transient=True, disable=as_json) as progress:
+    with progress_bar(as_json) as progress:
         task = progress.add_task("comparing", total=None)
         results = comparing.compare(
             _list(methods),

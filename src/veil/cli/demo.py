@@ -36,7 +36,7 @@ def demo(
     ledger = Ledger(Budget(epsilon), data.schema.name)
     model = NaiveBayesClassifier(epsilon=epsilon, schema=data.schema, ledger=ledger, random_state=seed)
     show_table("What is public: the schema", ["column", "kind", "codes", "of"], column_rows(data.schema))
-    show_plan(model.rehearse(), data.schema, ledger.limit, ledger)
+    show_plan(model.rehearse(), data.schema, ledger)
     with (
         steps("training", "the same without privacy", "writing the report") as step,
         new_file(out, force=out == PAGE) as draft,

@@ -11,7 +11,7 @@ from ..kernel.ledger import Ledger
 from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
-from .output import Json, check_paths, console, print_json
+from .output import Json, as_number, check_paths, console, print_json
 
 
 def evaluate(
@@ -42,7 +42,7 @@ def evaluate(
     if dry_run:
         asked = rehearse_roc_curve(published, epsilon=budget, schema=public, positive=positive)
         people = {key: getattr(public, key) for key in ("person", "rows_per_person", "rows")}
-        charge.show_plan(asked, published.schema_.model_copy(update=people), budget.epsilon, account, as_json)
+        charge.show_plan(asked, published.schema_.model_copy(update=people), account, as_json)
         return
     page = out or Path("evaluation.html")
     check_paths(page, model, data, schema, ledger=ledger)
@@ -51,7 +51,8 @@ def evaluate(
     book = account or Ledger(budget, public.name)
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
-    found = charge.run_and_write(data, make, page, charge.report_writer(book), {}, force)
+    with charge.accounted(account):
+        found = charge.run_and_write(data, make, page, charge.report_writer(book), {}, force, as_json)
     if as_json:
         print_json({"report": str(page), **numbers(found), "left": str(book.left)})
         return
@@ -66,7 +67,7 @@ def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
 
 def numbers(found: Any) -> dict[str, Any]:
     """The curve for machines; of several classes, one for each and M in place of the AUC."""
-    known = {"auc": found.auc, "auc_interval": list(found.auc_interval), "epsilon": float(found.epsilon)}
+    known = {"auc": found.auc, "auc_interval": list(found.auc_interval), "epsilon": as_number(found.epsilon)}
     known |= {"private": found.private_, "receipts": [receipt.to_dict() for receipt in found.receipts_]}
     if hasattr(found, "curves"):
         return {**known, "curves": {name: _points(curve) for name, curve in found.curves.items()}}

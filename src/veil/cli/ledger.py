@@ -11,7 +11,7 @@ import typer
 
 from ..display import amount
 from ..errors import BadInput
-from ..kernel.ledger import Ledger
+from ..kernel.ledger import Ledger, Receipt
 from .output import FORMULA, Json, console, print_json, show_table, write_text
 
 app = typer.Typer(
@@ -87,8 +87,7 @@ def export(
 
 def _csv(receipts: list[dict[str, Any]]) -> str:
     stream = io.StringIO()
-    names = list(receipts[0]) if receipts else ["number"]
-    writer = csv.DictWriter(stream, names, lineterminator="\n")
+    writer = csv.DictWriter(stream, list(Receipt.__dataclass_fields__), lineterminator="\n")
     writer.writeheader()
     for receipt in receipts:  # a spreadsheet must not take a name for a formula
         writer.writerow({k: f"'{v}" if str(v).startswith(FORMULA) else v for k, v in receipt.items()})

@@ -1,8 +1,11 @@
 """What commands share: tables on the terminal, JSON for machines, files that are whole or absent."""
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
@@ -22,26 +26,42 @@ from ..files import new_file
 
 MOST = 1000  # letters of one cell
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of a formula
-console = Console(highlight=False)
+MOST_FLOAT = 1e300
+UNLIMITED = 10_000  # letters of a line that no terminal cuts
+
+
+def _width() -> int | None:
+    """That of the terminal or of COLUMNS (None, which Rich finds out); what goes to a file or a program is not cut."""
+    return None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNLIMITED
+
+
+console = Console(highlight=False, width=_width())
 Json = typer.Option("--json", help="Print JSON for machines.")
 
 
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers to the right."""
+    """Print a table; numbers to the right. The first column, which people type again, is on one line; none is cut."""
     table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = [[readable(cell, MOST) for cell in row] for row in rows]
     for i, name in enumerate(header):
         numeric = bool(cells) and all(row[i].replace(",", "").lstrip("-").replace(".", "").isdigit() for row in cells)
-        table.add_column(escape(name), justify="right" if numeric else "left")
+        whole = {"no_wrap": True, "min_width": max((cell_len(row[0]) for row in cells), default=0)} if i == 0 else {}
+        table.add_column(escape(name), justify="right" if numeric else "left", overflow="fold", **whole)
     for row in cells:
-        table.add_row(*(escape(readable(cell, MOST)) for cell in row))
+        table.add_row(*(escape(cell) for cell in row))
     console.print(table)
 
 
+def progress_bar(quiet: bool) -> Progress:
+    """A progress bar on the terminal, never among what is printed; none in `quiet`, as for machines."""
+    # asked of the stream itself: a console may be told by the environment that any file is a terminal
+    return Progress(console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty())
+
+
 @contextmanager
-def steps(*names: str) -> Iterator[Callable[[], None]]:
+def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
     """A progress bar over named steps; call what it yields at the end of each. It tells nothing about the rows."""
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    with progress_bar(quiet) as progress:
         task = progress.add_task(names[0], total=len(names))
         coming = iter([*names[1:], "done"])
         yield lambda: progress.update(task, advance=1, description=next(coming))
@@ -53,6 +73,11 @@ def check_paths(*paths: Path | None, ledger: Path | None = None) -> None:
     named = [path.resolve() for path in [*paths, *beside] if path]
     if len(set(named)) < len(named):
         raise BadInput("one path is given for two files: what is read and what is written must be different files")
+
+
+def as_number(value: Fraction | float) -> float:
+    """A number that JSON can hold, about the exact one."""
+    return float(value) if abs(value) < MOST_FLOAT else int(value)
 
 
 def print_json(value: Any) -> None:
@@ -67,23 +92,25 @@ def write_text(path: Path, text: str, force: bool = False) -> None:
 
 def check_table_path(path: Path) -> None:
     """Refuse a file of rows that is neither CSV nor Parquet by its name."""
-    if path.suffix.lower() not in (".csv", ".parquet", ".pq"):
-        raise BadInput(f"{path} must end in .csv or .parquet")
+    if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet", ".pq")):
+        raise BadInput(f"{path} must end in .csv, .csv.gz or .parquet")
 
 
-def write_table(draft: Path, table: pa.Table, suffix: str) -> None:
-    """Write rows as Parquet or, by the suffix of the place they are for, as CSV."""
-    if suffix.lower() == ".csv":
-        write_csv(draft, table)
+def write_table(draft: Path, table: pa.Table, place: Path) -> None:
+    """Write rows as CSV, gzipped CSV or Parquet, by the name of the place they are for."""
+    suffix = place.suffix.lower()
+    if suffix in (".csv", ".gz"):
+        with pa.output_stream(draft, compression="gzip" if suffix == ".gz" else None) as stream:
+            write_csv(stream, table)
     else:
         pyarrow.parquet.write_table(table, draft)
 
 
-def write_csv(draft: Path, table: pa.Table) -> None:
+def write_csv(stream: Any, table: pa.Table) -> None:
     """Write a CSV in which a spreadsheet takes no text for a formula."""
     safe = [_harmless_column(column) for column in table.columns]
     table = pa.table(safe, [harmless(name) for name in table.column_names])
-    pyarrow.csv.write_csv(table, draft, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(quoting_style="needed"))
 
 
 def _harmless_column(column: pa.ChunkedArray) -> Any:

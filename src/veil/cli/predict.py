@@ -7,14 +7,15 @@ import pyarrow as pa
 import typer
 
 from ..files import new_file, read_rows
-from .output import check_paths, console, steps, write_csv
+from .output import Json, check_paths, check_table_path, console, print_json, steps, write_table
 
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The model, such as model.veil.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")],
-    out: Annotated[Path, typer.Option(help="Where to write the predictions, a CSV file.")],
+    out: Annotated[Path, typer.Option(help="Where to write the predictions: CSV, gzipped CSV or Parquet.")],
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Write the predicted class of each row and the probability of every class.
 
@@ -25,14 +26,19 @@ def predict(
 
     published = load_model(model)
     check_paths(model, data, out)
-    with new_file(out, force=force) as draft, steps("reading rows", "predicting", "writing") as step:
+    check_table_path(out)
+    with new_file(out, force=force) as draft, steps("reading rows", "predicting", "writing", quiet=as_json) as step:
         rows = read_rows(data, every_line=True)
         step()
         odds = published.predict_proba(rows)
         step()
         columns = {f"p_{name}": odds[:, i] for i, name in enumerate(published.classes_)}
         names = pa.array([str(name) for name in published.classes_])
-        write_csv(draft, pa.table({"prediction": names.take(pa.array(odds.argmax(axis=1))), **columns}))
+        table = pa.table({"prediction": names.take(pa.array(odds.argmax(axis=1))), **columns})
+        write_table(draft, table, out)
         step()
+    if as_json:
+        print_json({"predictions": str(out), "columns": table.column_names})
+        return
     console.print(f"Wrote {out}: for each row the prediction, then the probability of each class.", markup=False)
     console.print("It tells about these rows: whoever may not see them may not see it.")

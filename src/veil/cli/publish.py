@@ -23,7 +23,7 @@ def publish(
     out: Annotated[Path | None, typer.Option(help="Where to write the table, such as synopsis.veil.")] = None,
     method: Annotated[str, typer.Option(help="How to choose what to count: privpfc or projected.")] = "privpfc",
     synthetic: Annotated[
-        Path | None, typer.Option(help="Where to write synthetic rows drawn from it, a CSV or Parquet file.")
+        Path | None, typer.Option(help="Where to write synthetic rows drawn from it: CSV, gzipped CSV or Parquet.")
     ] = None,
     rows: Annotated[
         int | None, typer.Option(min=0, max=10**9, help="How many of them; as many as were counted if absent.")
@@ -46,7 +46,7 @@ def publish(
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
-        charge.show_plan(rehearse_publish(public, budget, method), public, budget.epsilon, account, as_json)
+        charge.show_plan(rehearse_publish(public, budget, method), public, account, as_json)
         return
     if out is None:
         raise BadInput("say where to write the table, such as --out synopsis.veil")
@@ -58,7 +58,9 @@ def publish(
     book = account or Ledger(budget, public.name)
     others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(book)
-    made = charge.run_and_write(data, _maker(public, budget, method, book, seed), out, _write, others, force)
+    make = _maker(public, budget, method, book, seed)
+    with charge.accounted(account):
+        made = charge.run_and_write(data, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
         print_json({**places, "columns": list(made.columns), **charge.facts(made, book)})
@@ -89,4 +91,4 @@ def _write(draft: Path, synopsis: Any) -> None:
 
 
 def _rows_writer(path: Path, rows: int | None, seed: int | None) -> Callable[[Path, Any], None]:
-    return lambda draft, synopsis: write_table(draft, synopsis.to_arrow(rows, seed), path.suffix)
+    return lambda draft, synopsis: write_table(draft, synopsis.to_arrow(rows, seed), path)

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 from .compare import show
-from .output import Json, console, print_json, show_table
+from .output import Json, print_json, progress_bar, show_table
 
 
 class Paper(StrEnum):
@@ -43,7 +42,7 @@ def reproduce(
     from ..compare.reproduce import reproduce as repeat  # takes longer to load than the other commands to run
     from ..compare.summary import summary
 
-    with Progress(console=console, transient=True, disable=as_json) as progress:
+    with progress_bar(as_json) as progress:
         task = progress.add_task("reproducing", total=None)
         results = repeat(
             [paper] if paper else [Paper.projected, Paper.privpfc, Paper.trees],
@@ -57,7 +56,7 @@ def reproduce(
 def _curves(out: Path, quick: bool, as_json: bool) -> None:
     from ..compare.reproduce_roc import reproduce_roc, table_one
 
-    with Progress(console=console, transient=True, disable=as_json) as progress:
+    with progress_bar(as_json) as progress:
         task = progress.add_task("reproducing", total=None)
         results = reproduce_roc(
             quick=quick,
@@ -76,7 +75,7 @@ def _reproduce_selection(out: Path, quick: bool, as_json: bool) -> None:
     """The experiments with words, which have measures of their own."""
     from ..compare.reproduce_selection import reproduce_selection, selection_summary
 
-    with Progress(console=console, transient=True, disable=as_json) as progress:
+    with progress_bar(as_json) as progress:
         task = progress.add_task("reproducing", total=None)
         results = reproduce_selection(
             quick=quick,

@@ -1,13 +1,13 @@
 """veil schema: write and check the public description of a table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..display import column_rows
 from ..files import column_types, read_rows
-from ..owner import BANNER, draft, fit_of
+from ..owner import BANNER, Fit, Lost, draft, fit_of, lost_of
 from ..schema import Schema
 from .output import Json, console, print_json, show_table, write_text
 
@@ -16,6 +16,8 @@ app = typer.Typer(
     epilog="Example: veil schema check survey.toml",
     no_args_is_help=True,
 )
+LINES = "Lines left out, because they have too few or too many fields"
+CLASSES = "Rows left out, because their label is not a declared class"
 
 
 @app.command(epilog="Example: veil schema new survey.csv --out survey.toml")
@@ -47,13 +49,20 @@ def check(
     public = Schema.read(schema)
     fits = list(fit_of(read_rows(rows), public)) if rows else []
     if as_json:
-        codes = {column.name: column.size for column in public.column}
-        print_json(
-            {"name": public.name, "codes": codes, **({"not private": [vars(fit) for fit in fits]} if rows else {})}
-        )
+        classes = {public.label: len(public.classes)}  # rows without a declared class are left out
+        codes = {column.name: classes.get(column.name, column.size) for column in public.column}
+        print_json({"name": public.name, "codes": codes, **(_exact(fits, lost_of(rows, public)) if rows else {})})
         return
     show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], column_rows(public))
     if rows:
         console.print(BANNER, style="bold red")
         header = ["column", "kind", "as declared", "clipped", "unknown or missing"]
         show_table(f"How {rows} fits", header, [tuple(vars(fit).values()) for fit in fits])
+        lost = lost_of(rows, public)
+        console.print(f"{LINES}: {lost.lines:,} of {lost.of_lines:,}")
+        console.print(f"{CLASSES}: {lost.rows:,} of {lost.of_rows:,}")
+
+
+def _exact(fits: list[Fit], lost: Lost) -> dict[str, Any]:
+    """How rows fit, for machines."""
+    return {"not private": [vars(fit) for fit in fits], "left out, not private": vars(lost)}

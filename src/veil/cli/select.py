@@ -1,5 +1,6 @@
 """veil select: the best columns of a table, or words of a text, chosen privately."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,13 @@ from ..files import new_file, read_rows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import check_budget, total
+from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
 from . import charge
 from .output import Json, check_paths, console, print_json, show_table, steps
 
 SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
+SCALE = "a number of rows; by gini and entropy minus rows x impurity, so below zero"
 WAYS = "auto, peel, perturb, cluster; with a threshold also sieve; or discernibility, which has no score"
 
 
@@ -25,7 +28,7 @@ def select(
     epsilon: Annotated[str, typer.Option(help="What the selection may cost, such as 1 or 1/2.")],
     score: Annotated[str, typer.Option(help=f"What makes a feature good: {SCORES}.")] = "gini",
     k: Annotated[int | None, typer.Option("--k", min=1, help="How many to select; 10 without a threshold.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="Select those whose score is at least this.")] = None,
+    threshold: Annotated[float | None, typer.Option(help=f"Select what scores at least this: {SCALE}.")] = None,
     at_most: Annotated[int, typer.Option(min=1, help="With a threshold, how many at most.")] = 10,
     how: Annotated[str, typer.Option(help=f"How to choose: {WAYS}.")] = "auto",
     words_per_row: Annotated[
@@ -45,13 +48,14 @@ def select(
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
-        charge.show_plan(model.rehearse(), public, cost.epsilon, account, as_json)
+        charge.show_plan(model.rehearse(), public, account, as_json)
         return
     check_paths(data, schema, out, ledger=ledger)
     if account:
         check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
-    _fit(model, data, out, force)
+    with charge.accounted(account):
+        _fit(model, data, out, force, as_json)
     if as_json:
         print_json({**_listed(model), **charge.facts(model, model.ledger)})
         return
@@ -66,6 +70,9 @@ def _selector(
 
     if k is not None and threshold is not None:
         raise BadInput("give --k, or --threshold with --at-most")
+    known = ABOVE if threshold is not None else (*BEST, "discernibility")
+    if how not in known:
+        raise BadInput(f"--how must be one of {', '.join(known)}{'' if threshold is None else ' with a threshold'}")
     if how == "discernibility":
         return KDiscernibilitySelect(k=k or 3)
     given: dict[str, Any] = {"score": score, "how": how, "words_per_row": words_per_row}
@@ -74,18 +81,25 @@ def _selector(
     return PrivateSelectKBest(k=k or 10, **given)
 
 
-def _fit(model: Any, data: Path, out: Path | None, force: bool) -> None:
+class _Nothing(Exception):
+    """Nothing was selected, which is an answer and was paid for; there is no schema to write."""
+
+
+def _fit(model: Any, data: Path, out: Path | None, force: bool, quiet: bool) -> None:
     """Fit on the rows of a file; the schema of what was selected is whole or absent."""
-    with steps("reading rows", "asking") as step:
+    with steps("reading rows", "asking", quiet=quiet) as step:
         if out is None:
             rows = read_rows(data)
             step()
             model.fit(rows)
         else:
-            with new_file(out, force=force) as draft:  # opened first: nothing is charged if it cannot be written
+            # opened first: nothing is charged if it cannot be written
+            with suppress(_Nothing), new_file(out, force=force) as draft:
                 rows = read_rows(data)
                 step()
                 model.fit(rows)
+                if not len(model.selected_):
+                    raise _Nothing
                 draft.write_text(model.selected_schema_.to_toml(), encoding="utf-8")
         step()
 
@@ -103,8 +117,11 @@ def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
     scored = model.scores_ is not None
     values = [(number(score),) for score in model.scores_] if scored else [()] * len(model.selected_)
     rows = [(place, name, *value) for place, (name, value) in enumerate(zip(model.selected_, values, strict=True), 1)]
-    show_table("Selected, the best first", ["", "feature", *["noisy score"] * scored], rows)
-    if out:
+    if rows:
+        show_table("Selected, the best first", ["", "feature", *["noisy score"] * scored], rows)
+    else:
+        console.print(f"Nothing was selected: the threshold is too high.{' No file was written.' if out else ''}")
+    if out and rows:
         console.print(f"Wrote {out}: the schema with these alone. Next: veil train DATA --schema {out}", markup=False)
     cost = f"It cost epsilon {amount(total(model.receipts_))}"
     left = (

@@ -18,6 +18,11 @@ from .output import Json, check_paths, console, print_json
 LEARN = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
 PRESETS = "; ".join(f"{name}: {', '.join(presets(name))}" for name in NAMES if presets(name))
 
+TRAINED = (
+    "The model was trained on a part of the rows. The others, a share of {} drawn at random, were kept to measure it."
+)
+JUDGED = "The rows are a share of {} of a table, drawn at random. The model was trained on the others."
+
 
 def train(
     data: charge.Data,
@@ -48,23 +53,27 @@ def train(
     model.schema = public
     charge.check_names(data, public)
     account = Ledger.open(ledger) if ledger else None
+    if test_epsilon is not None and test_share is None:
+        raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
+    run = Run(model, test_share, test_epsilon or epsilon)
     if dry_run:
-        charge.show_plan(model.rehearse(), public, model.epsilon, account, as_json)
+        charge.show_plan(run.rehearse(), public, account, as_json)
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
     page = report or out.with_suffix(".html")
-    if test_epsilon is not None and test_share is None:
-        raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
     judged = out.with_name(f"{out.stem}-evaluation.html") if test_share else None
     check_paths(out, page, judged, data, schema, ledger=ledger)
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
     if account:
         check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
-    run = Run(model, test_share, test_epsilon or epsilon)
-    others = {page: charge.report_writer(model.ledger), **({judged: run.write} if judged else {})}
-    charge.run_and_write(data, run.fit, out, _write, others, force)
+    others = {
+        page: charge.report_writer(model.ledger, TRAINED.format(test_share) if judged else ""),
+        **({judged: run.write} if judged else {}),
+    }
+    with charge.accounted(account):
+        charge.run_and_write(data, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
         judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
@@ -82,6 +91,14 @@ class Run:
     def __init__(self, model: Any, share: str | None, epsilon: str) -> None:
         self.model, self.share, self.epsilon, self.curve = model, share, epsilon, None
 
+    def rehearse(self) -> Any:
+        """The answers that the fit, and the curve if there is to be one, would ask for."""
+        if self.share is None:
+            return self.model.rehearse()
+        from ..evaluate import rehearse_both
+
+        return rehearse_both(self.model, share=self.share, epsilon=self.epsilon)
+
     def fit(self, rows: Any) -> Any:
         """The fitted model."""
         if self.share is None:
@@ -94,7 +111,7 @@ class Run:
 
     def write(self, draft: Path, made: Any) -> None:
         """The report of the curve."""
-        charge.report_writer(self.model.ledger)(draft, self.curve)
+        charge.report_writer(self.model.ledger, JUDGED.format(self.share))(draft, self.curve)
 
 
 def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> Any:

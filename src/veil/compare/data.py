@@ -100,7 +100,7 @@ def _path(name: str) -> Path:
         if path.is_file() and path.name.lower().endswith(FILES):
             return path
     known = ", ".join(datasets.NAMES)
-    raise BadInput(f"there is no data {name!r}: choose of {known}, a file, or a name in the folder VEIL_DATA")
+    raise BadInput(f"there is no data {name!r}: choose one of {known}, a file, or a name in the folder VEIL_DATA")
 
 
 def _clean(rows: Any, schema: Schema) -> Any:

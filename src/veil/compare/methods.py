@@ -46,7 +46,7 @@ def find(name: str) -> Method:
         return Method(name, partial(here, NOT_PRIVATE[name]), private=False)
     if name in peers.PEERS:
         return Method(name, peers.runner(name), delta=peers.PEERS[name].delta)
-    raise BadInput(f"there is no method {name!r}: choose of {', '.join([*OURS, *NOT_PRIVATE, *peers.PEERS])}")
+    raise BadInput(f"there is no method {name!r}: choose one of {', '.join([*OURS, *NOT_PRIVATE, *peers.PEERS])}")
 
 
 def here(fit: Fit, split: Split, epsilon: float, seed: int, fits: int = 1) -> Answer:

@@ -69,7 +69,7 @@ def reproduce(
     `quick` takes two of the ten folds and two epsilons. Runs that the Parquet file `out` holds are not repeated.
     """
     if not papers or not set(papers) <= set(TABLES):
-        raise BadInput(f"choose of {', '.join(TABLES)}")
+        raise BadInput(f"choose one of {', '.join(TABLES)}")
     tables = _tables(dict.fromkeys(name for paper in papers for name in TABLES[paper]))
     plan = {run.key: run for paper in papers for run in _plan(paper, tables, quick)}
     return carry_out(list(plan.values()), one_by_one, out, progress)

@@ -11,7 +11,7 @@ from .labels import (
 )
 from .result import Evaluation
 from .roc import Auc, RocCurve, RocCurves, private_auc, private_roc_curve, rehearse_roc_curve
-from .together import fit_and_evaluate
+from .together import fit_and_evaluate, rehearse_both
 
 __all__ = [
     "Accuracy",
@@ -28,5 +28,6 @@ __all__ = [
     "private_calibration_curve",
     "private_confusion_matrix",
     "private_roc_curve",
+    "rehearse_both",
     "rehearse_roc_curve",
 ]

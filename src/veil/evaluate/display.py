@@ -8,6 +8,7 @@ from ..display import readable
 from .roc import RocCurve, RocCurves, private_roc_curve
 
 GREY = "#7a7d80"
+NOISE = "mostly noise: epsilon is too small for so few rows"
 
 
 class PrivateRocDisplay:
@@ -41,11 +42,10 @@ class PrivateRocDisplay:
             from matplotlib import pyplot
 
             ax = pyplot.subplots()[1]
+        self._say_noise(ax)
         style = {"color": GREY, "linestyle": ":"} if self.curve.only_noise else {}
         (self.line_,) = ax.plot(self.fpr, self.tpr, label=self.label(name), **{**style, **line})
         self.band_ = ax.fill(*band_outline(self.curve), color=self.line_.get_color(), alpha=0.15, linewidth=0)[0]
-        if self.curve.only_noise:
-            ax.text(0.5, 0.5, "mostly noise: epsilon is too small for so few rows", ha="center", va="center", wrap=True)
         if plot_chance_level:
             (self.chance_level_,) = ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="chance (AUC 0.5)")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
@@ -54,6 +54,13 @@ class PrivateRocDisplay:
         ax.legend(loc="lower right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _say_noise(self, ax: Any) -> None:
+        """Say across the axes that their only curve is noise; of several, the legend says which ones are."""
+        for text in [text for text in ax.texts if text.get_text() == NOISE]:
+            text.remove()
+        if self.curve.only_noise and not ax.lines:
+            ax.text(0.5, 0.5, NOISE, ha="center", va="center", wrap=True)
 
     def label(self, name: str | None = None) -> str:
         """What the legend says: the name, and where the AUC may lie."""

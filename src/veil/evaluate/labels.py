@@ -43,6 +43,10 @@ class ConfusionMatrix(Evaluation):
         accuracy = spoken(self.accuracy, self.accuracy_interval)
         return f"confusion matrix of {len(self.classes)} classes: accuracy {accuracy}"
 
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        rows = [(name, *counts) for name, counts in zip(self.classes, self.counts.tolist(), strict=True)]
+        return ["true class", *(f"predicted {name}" for name in self.classes)], rows
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Accuracy(Evaluation):

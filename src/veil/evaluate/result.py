@@ -6,7 +6,7 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any
 
-from ..display import amount, readable
+from ..display import SHOWN, amount, html_table, readable
 from ..encoding import text_of
 from ..errors import BadInput
 from ..kernel.budget import Budget
@@ -51,6 +51,14 @@ class Evaluation:
     def __repr__(self) -> str:
         mark = "" if self.private_ else ", NOT private"
         return f"{self.summary()}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The header and the rows of what a notebook shows: what was asked, unless a result has numbers of its own."""
+        return ["asked", "epsilon"], [(f"{r.verb} {r.question}", amount(r.epsilon)) for r in self.receipts_]
+
+    def _repr_html_(self) -> str:
+        header, rows = self.table()
+        return html_table(repr(self), header, rows[:SHOWN])
 
 
 def ask(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..display import number
 from ..kernel.budget import Budget
 from ..kernel.odds import Odds
 from ..kernel.source import Source
@@ -66,6 +67,10 @@ class RocCurve(Evaluation):
     def summary(self) -> str:
         noise = "; the curve is noise" if self.only_noise else ""
         return f"ROC curve of '{self.positive}': AUC {spoken(self.auc, self.auc_interval)}{noise}"
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        points = zip(self.thresholds, self.fpr, self.tpr, strict=True)
+        return ["score at least", "false positives", "true positives"], [tuple(map(number, point)) for point in points]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..errors import BadInput
 from ..kernel.budget import Budget, exact
@@ -12,7 +13,7 @@ from ..kernel.ledger import Ledger
 from ..kernel.source import open_source
 from ..models import PrivateClassifier
 from ..models.rows import training_columns
-from ..plans.run import check_budget, try_out
+from ..plans.run import Releases, check_budget, guessed_rows, made_up, try_out
 from ..questions import Linear
 from .result import class_place
 from .roc import RocCurve, RocCurves, counts_of_part, curves_of
@@ -50,6 +51,15 @@ def fit_and_evaluate(
         "receipts_": tuple(asked.receipts[len(fitted.receipts) :]),
     }
     return curves_of(counts, cuts, place, kept)
+
+
+def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Releases:
+    """The answers that `fit_and_evaluate` would ask for, with their noise; nothing is opened or charged."""
+    trial, schema = clone(model).set_params(random_state=0), model.schema
+    ledger = Ledger(max(Budget(model.epsilon), Budget(epsilon)), schema.name)
+    rows = made_up(schema, guessed_rows(schema))
+    curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
+    return (*trial.releases_, *curve.releases_)
 
 
 def _part(share: Any) -> Fraction:

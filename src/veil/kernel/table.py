@@ -172,7 +172,7 @@ def _places(bag: Bag, words: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The place of each word among those of the bag, -1 if it has none."""
     place = np.full(int(bag.codes[-1]) + 2, -1, np.int32)  # the last stands for all words beyond
     place[bag.codes] = np.arange(bag.size)
-    return np.asarray(place[np.minimum(words, len(place) - 1)])
+    return np.asarray(place.take(words, mode="clip"))  # in words' own type the last place may not exist
 
 
 def _first(places: npt.NDArray[Any], rows: Integers, most: int | None) -> tuple[npt.NDArray[Any], Integers]:

@@ -1,8 +1,10 @@
 """Models: private classifiers with scikit-learn's interface. Each is a plan and its settings; `base` does the rest."""
 
 import os
+from typing import Any
 
 from ..errors import BadInput
+from ..kernel.budget import Budget
 from .base import PrivateClassifier
 from .displays import coefficients, plot_tree
 from .files import read_model
@@ -59,6 +61,16 @@ def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:
     kind, settings = METHODS[held.pop("method")], held["settings"]
     if set(settings) != set(kind().settings()):
         raise BadInput(f"{path} has settings that this version of Veil does not have: upgrade")
-    model = kind(**settings, schema=held["schema"])
+    model = kind(**{**settings, "epsilon": _number(settings["epsilon"])}, schema=held["schema"])
     model._keep(**held)
     return model
+
+
+def _number(epsilon: str) -> Any:
+    """An amount as the number that is exactly it, if there is one."""
+    try:
+        exact = Budget(epsilon).epsilon
+        found = int(exact) if exact.denominator == 1 else float(exact)
+        return found if Budget(found).epsilon == exact else epsilon
+    except (BadInput, OverflowError):  # no float is that large, or that small
+        return epsilon

@@ -2,6 +2,8 @@
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,13 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source
-from ..plans.finish import probabilities
+from ..plans.finish import log_probabilities, probabilities
 from ..plans.run import is_private, rehearse, run, total
 from ..questions import Scorer
 from ..schema import Schema
 from ..synopsis.domain import declared_values
 from .files import write_model
+from .narrowed import fitting
 from .rows import (
     as_table,
     feature_columns,
@@ -44,8 +47,24 @@ NO_SCHEMA = (
 
 EXACT_SCORE = (
     "an exact score tells about the rows it was measured on: of public rows, take it from sklearn.metrics and predict; "
-    "of private ones, ask source.count(Predicted(model.scorer_), budget)"
+    "of private ones, pay for it with veil.private_accuracy(model, X, y, epsilon=...)"
 )
+
+
+class NoScore(BadInput, AttributeError):
+    """There is no such method here: what searches look for, so that they stop before their first fit."""
+
+
+class OfPublicRows:
+    """A method that only models of public rows have."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+
+    def __get__(self, model: Any, kind: Any = None) -> Any:
+        if model is not None and not are_public(model):
+            raise NoScore(EXACT_SCORE)
+        return self.method if model is None else MethodType(self.method, model)
 
 
 class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -88,13 +107,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
 
     def _schema(self, X: Any, y: Any) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if self.schema is None:
-            raise BadInput(NO_SCHEMA)
         if is_public(self.schema):
             return (public_words if self.of_words else public_schema)(X, y, self)
-        return Schema.read(self.schema)
+        return fitting(X, declared(self.schema))
 
     def _keep(
         self,
@@ -136,14 +151,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The probability of each class, in the order of `classes_`."""
         return probabilities(self._scores(X))
 
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The logarithm of the probability of each class, in the order of `classes_`."""
+        return log_probabilities(self._scores(X))
+
+    @OfPublicRows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows predicted right; only of a model of public rows.
+        """The share of rows predicted right; only models of public rows have it.
 
         An exact score tells about the rows it was measured on, and nobody would be charged for it.
         """
         check_is_fitted(self)
-        if not self.schema_.public:
-            raise BadInput(EXACT_SCORE)
         return float(super().score(X, y, sample_weight))
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
@@ -195,6 +213,27 @@ def keep_names(model: Any, X: Any) -> None:
 
 def is_public(schema: Any) -> bool:
     return isinstance(schema, str) and schema == "public"
+
+
+def are_public(model: Any) -> bool:
+    """Whether the rows of a model are declared as no secret: those of its last fit, else of the next one."""
+    if hasattr(model, "schema_"):
+        return bool(model.schema_.public)
+    try:
+        return is_public(model.schema) or declared(model.schema).public
+    except BadInput:
+        return False  # a fit would say why
+
+
+def declared(schema: Any) -> Schema:
+    """The schema that a parameter holds or names."""
+    if isinstance(schema, Schema):
+        return schema
+    if schema is None:
+        raise BadInput(NO_SCHEMA)
+    if not isinstance(schema, (str, os.PathLike)):
+        raise BadInput('schema must be a Schema, the path of one, or "public"')
+    return Schema.read(schema)
 
 
 def _asked(release: "Release[Any]") -> str:

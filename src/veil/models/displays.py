@@ -1,6 +1,7 @@
 """What people look at in a fitted model: a tree with the counts in its nodes, the weights of a linear model."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,11 @@ from ..questions import Linear
 
 PALEST = 0.15  # how strong the colour of a node is that is sure of nothing
 LETTERS = 24  # of a name in a node
-WIDTH, HEIGHT = 2.4, 1.9  # inches of a leaf and of a level
+WIDTH, HEIGHT, LARGEST = 2.4, 1.9, 60  # inches of a leaf, of a level, and of a drawing at most
+FONT, SMALLEST = 8, 3  # points of text
+LETTER, LINE = 0.62, 1.3  # how wide a letter and how high a line is, beside the size of its font
+APART = 2  # standard errors from which on rows are told apart from none
+NOISE = "no more rows\nthan noise"
 
 
 def tree_nodes(model: Any) -> tuple[Node, Any]:
@@ -35,39 +40,67 @@ def tree_nodes(model: Any) -> tuple[Node, Any]:
     return root, prior
 
 
-def export_text(model: Any) -> str:
+@dataclass(eq=False)
+class _Shown:
+    """A node as it is shown: its class shares, and its branches by the values that lead there; without a node it
+    stands for several branches that are nothing but noise."""
+
+    node: Node | None
+    shares: Any
+    branches: "list[tuple[str, _Shown]]"
+
+
+def _shown(node: Node, around: Any, levels: int, folded: bool) -> _Shown:
+    """A node and so many levels below it, all of them if negative; `folded`, without what is below noise."""
+    (shares,) = class_shares(Node(node.reach, counts=node.counts, deviation=node.deviation), around)
+    if node.cut is None or levels == 0 or folded and _is_noise(node):
+        return _Shown(node, shares, [])
+    names = node.cut.axes[0].names
+    below = [_shown(branch, shares, levels - 1, folded) for branch in node.branches]
+    return _Shown(node, shares, list(zip(names, below, strict=True)))
+
+
+def _is_noise(node: Node) -> bool:
+    """Whether the rows of a node are not told apart from none."""
+    return bool(node.counts.sum() <= APART * node.deviation * len(node.counts) ** 0.5)
+
+
+def export_text(model: Any, *, folded: bool = True) -> str:
     """A fitted tree in words, a line for each branch: what leads there, its rows and, of a leaf, its class, how sure it
-    is, and the rows of each class; all counts are noisy, and behind them is the standard error of their noise."""
+    is, and the rows of each class; all counts are noisy, and behind them is the standard error of their noise.
+
+    A node whose rows are not told apart from none ends in dots instead of the branches below it, unless `folded` is
+    False.
+    """
     root, prior = tree_nodes(model)
-    leaves = iter(zip(root.leaves(), class_shares(root, prior), strict=True))
-    return "\n".join(_lines(root, model.schema_.classes, leaves))
+    found, classes = _shown(root, prior, -1, folded), model.schema_.classes
+    return "\n".join(_lines(found, classes) if found.branches else [f"all rows{_said(found, classes)}"])
 
 
-def _lines(node: Node, classes: Sequence[str], leaves: Iterator[Any], indent: str = "") -> Iterator[str]:
-    if node.cut is None:
-        yield f"{indent}all rows{_said(*next(leaves), classes)}"
-        return
-    (one,) = node.cut.axes
-    for name, branch in zip(one.names, node.branches, strict=True):
-        start = f"{indent}{readable(one.column)} is {readable(name)}"
+def _lines(shown: _Shown, classes: Sequence[str], indent: str = "") -> Iterator[str]:
+    column = readable(shown.node.cut.columns[0]) if shown.node and shown.node.cut else ""
+    for name, branch in shown.branches:
+        start = f"{indent}{column} is {readable(name)}"
         if branch.branches:
-            yield f"{start} ({_rows(branch)} rows)"
-            yield from _lines(branch, classes, leaves, indent + "    ")
+            yield f"{start} ({_rows(branch.node)} rows)"
+            yield from _lines(branch, classes, indent + "    ")
         else:
-            yield start + _said(*next(leaves), classes)
+            yield start + _said(branch, classes)
 
 
-def _said(leaf: Node, shares: Any, classes: Sequence[str]) -> str:
-    return f": {readable(classes[shares.argmax()])} ({shares.max():.2f}; {', '.join(_by_class(leaf, classes))})"
+def _said(leaf: _Shown, classes: Sequence[str]) -> str:
+    counts, best = ", ".join(_by_class(leaf.node, classes)), int(leaf.shares.argmax())
+    dots = " ..." if leaf.node is not None and leaf.node.branches else ""
+    return f": {readable(classes[best])} ({leaf.shares[best]:.2f}; {counts}){dots}"
 
 
-def _rows(node: Node) -> str:
+def _rows(node: Any) -> str:
     return f"{node.counts.sum():,.0f} ± {number(node.deviation * len(node.counts) ** 0.5)}"
 
 
-def _by_class(node: Node, classes: Sequence[str]) -> list[str]:
+def _by_class(node: Any, classes: Sequence[str]) -> list[str]:
     return [
-        f"{readable(name)} {count:,.0f} ± {number(node.deviation)}"
+        f"{readable(name, LETTERS)} {count:,.0f} ± {number(node.deviation)}"
         for name, count in zip(classes, node.counts, strict=True)
     ]
 
@@ -79,85 +112,123 @@ def plot_tree(
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     filled: bool = False,
+    folded: bool = True,
     ax: Any = None,
-    fontsize: float = 8,
+    fontsize: float | None = None,
 ) -> Any:
     """Draw a fitted DecisionTreeClassifier with matplotlib, and give the Axes back.
 
     A node shows the column that divides it, its noisy number of rows, the noisy count of each class with the standard
-    error of its noise, and the class that it says; a branch, the values that lead there. With `filled` a node has the
-    colour of its class, the stronger the surer. Names are for columns and classes in the schema's order.
+    error of its noise, and the class that it says; above it are the values that lead there. With `filled` a node has
+    the colour of its class, the stronger the surer. Nodes whose rows are not told apart from none are one box for all
+    such branches of a node, and what is below them is not drawn, unless `folded` is False. Names are for columns and
+    classes in the schema's order. Without a `fontsize`, text is as large as fits; without `max_depth` too, there are as
+    many levels as can be read.
 
     >>> from veil import DecisionTreeClassifier, datasets
     >>> rows, schema = datasets.load("iris")
     >>> model = DecisionTreeClassifier(epsilon=5, schema=schema).fit(rows)
     >>> axes = plot_tree(model, filled=True, max_depth=2)
     """
-    from matplotlib.figure import Figure
-
     root, prior = tree_nodes(model)
     columns = _names(feature_names, [column.name for column in model.schema_.features], "feature_names")
     classes = _names(class_names, model.schema_.classes, "class_names")
-    placed = _placed(root, prior, -1 if max_depth is None else max_depth)
-    deep, wide = max(y for _, _, y, _ in placed), max(x for _, x, _, _ in placed)
-    if ax is None:
-        ax = Figure(figsize=(WIDTH * (wide + 1), HEIGHT * (deep + 1))).add_axes((0, 0, 1, 1))
-    ax.set(xlim=(-0.5, wide + 0.5), ylim=(-deep - 0.5, 0.5))
-    ax.set_axis_off()
-    spots = {id(node): (x, -y) for node, x, y, _ in placed}
-    for node, _, _, shares in placed:
-        _draw_node(ax, node, spots, shares, columns, list(classes.values()), filled, fontsize)
-    return ax
+    for levels in [max_depth] if max_depth is not None else range(_height(root), -1, -1):
+        found = _shown(root, prior, levels, folded)
+        places = _places(_gathered(found) if folded else found)
+        texts = {shown: _box_text(shown, columns, list(classes.values())) for shown in places}
+        wide, deep = (max(spot[side] for spot in places.values()) + 1 for side in (0, 1))
+        axes = _new_axes(wide, deep) if ax is None else ax
+        size = fontsize or _largest_font(axes, wide, deep, texts)
+        if fontsize or size >= SMALLEST:
+            break
+    axes.set(xlim=(-0.5, wide - 0.5), ylim=(0.5 - deep, 0.5))
+    axes.set_axis_off()
+    for shown in places:
+        _draw_branches(axes, shown, places, texts, size)
+        face = _face(shown, len(classes)) if filled else "white"
+        _draw_text(axes, places[shown], texts[shown], size, face)
+    return axes
+
+
+def _height(node: Node) -> int:
+    """The cuts on the longest path to a leaf."""
+    return max((1 + _height(branch) for branch in node.branches), default=0)
 
 
 def _names(given: Sequence[str] | None, own: Sequence[str], what: str) -> dict[str, str]:
     if given is not None and len(given) != len(own):
         raise BadInput(f"{what} must be {len(own)} names, in the order of the schema")
-    return dict(zip(own, map(readable, given if given is not None else own), strict=True))
+    names = given if given is not None else own
+    return dict(zip(own, [readable(name, LETTERS) for name in names], strict=True))
 
 
-def _placed(
-    node: Node, around: Any, levels: int, depth: int = 0, left: float = 0.0
-) -> list[tuple[Node, float, int, Any]]:
-    """Every node that is drawn, where it is, and its class shares: leaves side by side, others above their branches."""
-    (shares,) = class_shares(Node(node.reach, counts=node.counts, deviation=node.deviation), around)
-    if not node.branches or levels == 0:
-        return [(node, left, depth, shares)]
-    below: list[tuple[Node, float, int, Any]] = []
-    places = []
-    for branch in node.branches:
-        found = _placed(branch, shares, levels - 1, depth + 1, left)
-        places.append(found[0][1])
-        left = max(x for _, x, _, _ in found) + 1
-        below += found
-    return [(node, (places[0] + places[-1]) / 2, depth, shares), *below]
+def _gathered(shown: _Shown) -> _Shown:
+    """The same, several branches of a node that are nothing but noise as one."""
+    noise = [branch for _, branch in shown.branches if branch.node is not None and _is_noise(branch.node)]
+    kept = [(name, _gathered(branch)) for name, branch in shown.branches if len(noise) < 2 or branch not in noise]
+    more = [(f"{len(noise)} others", _Shown(None, None, []))] if len(noise) > 1 else []
+    return _Shown(shown.node, shown.shares, [*kept, *more])
 
 
-def _draw_node(
-    ax: Any,
-    node: Node,
-    spots: dict[int, tuple[float, float]],
-    shares: Any,
-    columns: dict[str, str],
-    classes: Sequence[str],
-    filled: bool,
-    fontsize: float,
-) -> None:
-    x, y = spots[id(node)]
-    drawn = [branch for branch in node.branches if id(branch) in spots]
-    for name, branch in zip(node.cut.axes[0].names if node.cut else (), node.branches, strict=False):
-        if drawn:
-            end = spots[id(branch)]
-            ax.annotate("", end, (x, y), arrowprops={"arrowstyle": "-", "color": "#888888"}, zorder=1)
-            label = {"fontsize": fontsize - 1, "color": "#555555", "bbox": {"facecolor": "white", "lw": 0, "pad": 1}}
-            middle = (x + end[0]) / 2, (y + end[1]) / 2
-            ax.text(*middle, readable(name, LETTERS), ha="center", va="center", zorder=2, **label)
-    best = int(np.argmax(shares))
-    lines = [f"by {columns[node.cut.columns[0]]}" + ("" if drawn else " ...")] if node.cut is not None else []
-    lines += [f"{_rows(node)} rows", *_by_class(node, classes), f"says {classes[best]} ({shares[best]:.2f})"]
-    face = _colour(best, float(shares[best]), len(classes)) if filled else "white"
-    box = {"boxstyle": "round", "facecolor": face, "edgecolor": "#555555"}
-    ax.text(x, y, "\n".join(lines), ha="center", va="center", fontsize=fontsize, bbox=box, zorder=3)
+def _places(shown: _Shown, depth: int = 0, left: float = 0.0) -> dict[_Shown, tuple[float, int]]:
+    """Every node that is drawn and where it is: leaves side by side, others above their branches."""
+    below: dict[_Shown, tuple[float, int]] = {}
+    for _, branch in shown.branches:
+        found = _places(branch, depth + 1, left)
+        left = max(x for x, _ in found.values()) + 1
+        below |= found
+    ends = [below[branch][0] for _, branch in shown.branches] or [left]
+    return {shown: ((ends[0] + ends[-1]) / 2, depth), **below}
+
+
+def _box_text(shown: _Shown, columns: dict[str, str], classes: Sequence[str]) -> str:
+    node = shown.node
+    if node is None:
+        return NOISE
+    best, dots = int(np.argmax(shown.shares)), "" if shown.branches else " ..."
+    lines = [f"by {columns[node.cut.columns[0]]}{dots}"] if node.cut is not None else []
+    lines += [f"{_rows(node)} rows", *_by_class(node, classes), f"says {classes[best]} ({shown.shares[best]:.2f})"]
+    return "\n".join(lines)
+
+
+def _new_axes(wide: float, deep: float) -> Any:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(min(WIDTH * wide, LARGEST), min(HEIGHT * deep, LARGEST))).add_axes((0, 0, 1, 1))
+
+
+def _largest_font(ax: Any, wide: float, deep: float, texts: dict[_Shown, str]) -> float:
+    """The size, in points, at which no box is wider than its place, nor higher with the name of its branch above."""
+    box, points = ax.get_window_extent(), 72 / ax.figure.dpi
+    names = [readable(name, LETTERS) for shown in texts for name, _ in shown.branches]
+    letters = max(map(len, [*names, *(line for text in texts.values() for line in text.split("\n"))]))
+    lines = max(text.count("\n") + 1 for text in texts.values())
+    across = box.width * points / wide / (LETTER * letters + 2)
+    return float(min(FONT, across, box.height * points / deep / (LINE * (lines + 3))))
+
+
+def _draw_branches(ax: Any, shown: _Shown, places: dict[_Shown, Any], texts: dict[_Shown, str], size: float) -> None:
+    x, y = places[shown]
+    for name, branch in shown.branches:
+        right, low = places[branch]
+        ax.plot([x, right], [-y, -low], color="#888888", linewidth=size / FONT, zorder=1)
+        above = LINE * size * (texts[branch].count("\n") + 2) / 2
+        style = {"fontsize": 0.9 * size, "color": "#555555", "bbox": {"facecolor": "white", "lw": 0, "pad": 0.5}}
+        spot = {"xytext": (0, above), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+        ax.annotate(readable(name, LETTERS), (right, -low), **spot, **style, zorder=2)
+
+
+def _draw_text(ax: Any, place: tuple[float, int], text: str, size: float, face: Any) -> None:
+    box = {"boxstyle": "round", "facecolor": face, "edgecolor": "#555555", "linewidth": size / FONT}
+    ax.text(place[0], -place[1], text, ha="center", va="center", fontsize=size, bbox=box, zorder=3)
+
+
+def _face(shown: _Shown, classes: int) -> Any:
+    if shown.node is None:
+        return "white"
+    best = int(np.argmax(shown.shares))
+    return _colour(best, float(shown.shares[best]), classes)
 
 
 def _colour(best: int, share: float, classes: int) -> tuple[float, ...]:

@@ -2,14 +2,26 @@
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..kernel.budget import Budget
 from ..kernel.source import Source
 from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors
-from ..questions import Scorer
+from ..questions import UNIT, Scorer
 from .base import PrivateClassifier
 
 
-class LogisticRegressionClassifier(PrivateClassifier):
+class LinearClassifier(PrivateClassifier):
+    """A classifier by sums of weights."""
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The sum of weights of each class, in the order of `classes_`; of two classes, by how far the second leads."""
+        margins = self._scores(X) / UNIT
+        return np.asarray(margins[:, 1] - margins[:, 0] if margins.shape[1] == 2 else margins)
+
+
+class LogisticRegressionClassifier(LinearClassifier):
     """Classify by a weight for every value of every column, found together, with noise in what is minimised.
 
     `penalty`, over a column's part of epsilon, is how much its squared weights count: less of it fits the noise, more
@@ -43,7 +55,7 @@ class LogisticRegressionClassifier(PrivateClassifier):
         return logistic_regression(source, budget, penalty=self.penalty)
 
 
-class LinearSVMClassifier(PrivateClassifier):
+class LinearSVMClassifier(LinearClassifier):
     """Classify by a weight for every value of every column, such that rows are on the right side, by a margin.
 
     `penalty`, over a column's part of epsilon, is how much its squared weights count. `predict_proba` takes the margins

@@ -1,7 +1,9 @@
 """PrivatePipeline: selectors and a classifier after them, under one budget and one ledger."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from fractions import Fraction
 from typing import Any
 
@@ -9,16 +11,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
+from sklearn.utils import Bunch, Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, text_table
-from ..errors import BadInput, BudgetRefused
+from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..plans.run import total
+from ..kernel.release import Release
+from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, total
 from ..schema import Schema
-from .base import NO_SCHEMA, PrivateClassifier, is_public
+from .base import OfPublicRows, PrivateClassifier, declared, is_public
+from .narrowed import fitting
 from .rows import public_schema, public_words
 from .selectors import PrivateSelector
 
@@ -30,7 +35,11 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
     `ledger` and `random_state` are not used; those of the pipeline are. A selector that has nothing to leave out costs
     nothing, and its part goes to the others; whatever happens, a fit costs epsilon exactly.
 
-    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost), `releases_` and `receipts_` of all.
+    Steps can have names, as in scikit-learn: `("nb", NaiveBayesClassifier())`, else those of their classes are used,
+    for `set_params(nb__smoothing=2)`, `pipeline["nb"]` and `named_steps`.
+
+    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost), `schema_` (of what was selected), `releases_`
+    and `receipts_` of all.
 
     >>> from veil import NaiveBayesClassifier, PrivateSelectKBest, datasets
     >>> rows, schema = datasets.load("iris")
@@ -69,26 +78,78 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
             fitted.append(clone(step).set_params(epsilon=part, **given).fit(X, y))
             if isinstance(step, PrivateSelector):
                 X, schema = fitted[-1].narrowed(X), fitted[-1].selected_schema_
+        for step in fitted:
+            step.ledger = self.ledger  # as other models keep it: a budget of its own is gone with the fit
         self._keep(fitted)
         return self
 
+    def rehearse(self) -> "tuple[Release[Any], ...]":
+        """The answers that a fit would ask for, with their noise; nothing is opened or charged.
+
+        What is selected is made up, as the rows are.
+        """
+        schema = self._schema(None, None, self._checked())
+        alone = clone(self).set_params(schema=schema, ledger=None, random_state=0)
+        return tuple(alone.fit(made_up(schema, guessed_rows(schema))).releases_)
+
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
+        """Write the classifier to a file, with the receipts of all steps: it cost what they cost together.
+
+        `veil.load_model` reads it back as a classifier of what was selected alone. The noisy answers in it are those
+        of the classifier; what the selectors answered is its schema.
+        """
+        check_is_fitted(self)
+        last = copy(self.steps_[-1])
+        last.receipts_ = self.receipts_
+        last.save(path, force=force)
+
+    @property
+    def named_steps(self) -> Bunch:
+        """The steps by name; the fitted ones after a fit."""
+        names, steps = zip(*_named(self.steps), strict=True)
+        return Bunch(**dict(zip(names, getattr(self, "steps_", steps), strict=True)))
+
+    def __getitem__(self, place: Any) -> Any:
+        """The step of this name or at this place; a list of steps for a slice."""
+        return self.named_steps[place] if isinstance(place, str) else [*self.named_steps.values()][place]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings; with `deep` also the steps by name, and theirs as `name__setting`."""
+        found = dict(super().get_params(deep=False))
+        for name, step in _named(self.steps) if deep else ():
+            found[name] = step
+            inside = step.get_params() if isinstance(step, BaseEstimator) else {}
+            found |= {f"{name}__{setting}": value for setting, value in inside.items()}
+        return found
+
+    def set_params(self, **given: Any) -> "PrivatePipeline":
+        """Change settings, those of steps as `name__setting`, or put other steps in the place of these names."""
+        self.steps = given.pop("steps", self.steps)
+        named = dict(_named(self.steps))
+        if others := {name: given.pop(name) for name in named if name in given}:
+            self.steps = [*{**named, **others}.items()]
+        super().set_params(**given)
+        return self
+
     def _checked(self) -> list[Any]:
-        """The steps without their names, if they are ours."""
-        steps = [step[1] if isinstance(step, tuple) else step for step in self.steps]
+        """The steps without their names, if they are ours and the names tell them apart."""
+        names, steps = [name for name, _ in _named(self.steps)], [step for _, step in _named(self.steps)]
+        texts = all(isinstance(name, str) and "__" not in name for name in names)
+        if len(set(names)) < len(names) or not texts or set(names) & set(self.get_params(deep=False)):
+            raise BadInput("names of steps must be texts without __, all different, and not those of other settings")
         selectors = all(isinstance(step, PrivateSelector) for step in steps[:-1])
         if not steps or not selectors or not isinstance(steps[-1], PrivateClassifier):
             raise BadInput("a private pipeline has selectors and then a classifier, all of Veil: others look at rows")
         return steps
 
     def _schema(self, X: Any, y: Any, steps: list[Any]) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if self.schema is None:
-            raise BadInput(NO_SCHEMA)
         if is_public(self.schema):
             words = issparse(X) or any(step.of_words for step in steps)
             return (public_words if words else public_schema)(X, y, self)
-        return Schema.read(self.schema)
+        return fitting(X, declared(self.schema))
 
     def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
         """What each step may cost; one that costs nothing leaves its part to the others."""
@@ -102,6 +163,7 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
 
     def _keep(self, fitted: list[Any]) -> None:
         self.steps_, last = fitted, fitted[-1]
+        self.schema_ = last.schema_
         self.releases_ = tuple(release for step in fitted for release in step.releases_)
         self.receipts_ = tuple(receipt for step in fitted for receipt in step.receipts_)
         self.costs_ = tuple(total(step.receipts_) for step in fitted)
@@ -133,8 +195,20 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         last, X = self._last(X)
         return np.asarray(last.predict_proba(X))
 
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The logarithm of the probability of each class, in the order of `classes_`."""
+        last, X = self._last(X)
+        return np.asarray(last.predict_log_proba(X))
+
+    @available_if(lambda self: hasattr(self[-1], "decision_function"))
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The margin of each class, or of the second of two; only if the classifier is a linear model."""
+        last, X = self._last(X)
+        return np.asarray(last.decision_function(X))
+
+    @OfPublicRows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows predicted right; only of a model of public rows."""
+        """The share of rows predicted right; only models of public rows have it."""
         last, X = self._last(X)
         return float(last.score(X, y, sample_weight))
 
@@ -157,13 +231,21 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """The steps with names: their own, or those of their classes, numbered where these come twice."""
+    kinds = Counter(type(step).__name__.lower() for step in steps)
+    seen, found = Counter[str](), list[tuple[Any, Any]]()
+    for step in steps:
+        kind = type(step).__name__.lower()
+        seen[kind] += 1
+        found.append(step if isinstance(step, tuple) else (f"{kind}-{seen[kind]}" if kinds[kind] > 1 else kind, step))
+    return found
+
+
 def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
     """The ledger, if it has enough left for all steps."""
-    if ledger is None:
-        return Ledger(budget, schema.name)
-    account = Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
-    if account.left < budget.epsilon:
-        raise BudgetRefused("the ledger has less left than the pipeline's epsilon: ask for less; nothing was charged")
+    account = ledger_of(ledger, budget, schema)
+    check_budget(account, budget)
     return account
 
 

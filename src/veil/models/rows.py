@@ -12,6 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_X_y, column_or_1d
 from ..columns import Categorical, Numeric, Text
 from ..encoding import as_column, columns_of, in_blocks, numbers, text_of
 from ..errors import BadInput
+from ..files import check_types
 from ..schema import Schema
 
 KINDS = "a data frame with text as column names, a NumPy array, a dict of columns or a list of lists"
@@ -73,6 +75,8 @@ def has_names(X: Any) -> bool:
 
 
 def _columns(table: Any, names: list[str], schema: Schema) -> dict[str, Any]:
+    if isinstance(table, pa.Table):  # its types are declared; those of other frames may come from the values
+        check_types({name: str(table.schema.field(name).type) for name in names if name in named(table)}, schema)
     return columns_of(table, names, {text.name for text in schema.texts})
 
 

@@ -22,8 +22,14 @@ from ..plans.k_discernibility import k_discernibility
 from ..plans.run import is_private, rehearse, run
 from ..plans.selection import is_free, select_above, select_best
 from ..schema import Schema
-from .base import NO_SCHEMA, is_public, keep_names
+from .base import declared, is_public, keep_names
+from .narrowed import fitting, mark
 from .rows import as_table, has_names, public_schema, public_words, training_columns, words_of
+
+NOTHING_FOLLOWS = (
+    "what is left after a selection has neither labels nor people in it: give y, or use PrivatePipeline, which also "
+    "has one budget for all steps; or fit, and then transform"
+)
 
 
 class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
@@ -49,21 +55,27 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         schema, budget = self._schema(X, y), Budget(self.epsilon)
         columns = training_columns(X, y, schema)
         self._keep(schema, *run(self._plan, columns, schema, budget, ledger=self.ledger, noise=self.random_state))
+        self._declared = None if is_public(self.schema) else declared(self.schema)
         keep_names(self, X)
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, **more: Any) -> Any:
+        """Select, and leave out what was not selected: what a pipeline of scikit-learn does before its next step.
+
+        Refused where that step could not be fitted, since the labels or the people are left out as well.
+        """
+        if not is_public(self.schema) and (y is None or self._schema(X, y).person):
+            raise BadInput(NOTHING_FOLLOWS)
+        return super().fit_transform(X, y, **more)
 
     def rehearse(self) -> "tuple[Release[Any], ...]":
         """The answers that a fit would ask for, with their noise; nothing is opened or charged."""
         return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
 
     def _schema(self, X: Any, y: Any) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if self.schema is None:
-            raise BadInput(NO_SCHEMA)
         if is_public(self.schema):
             return (public_words if self.of_words or issparse(X) and self.takes_words else public_schema)(X, y, self)
-        return Schema.read(self.schema)
+        return fitting(X, declared(self.schema))
 
     def _keep(self, schema: Schema, found: Selected, releases: Any, receipts: Any) -> None:
         names = feature_names(schema)
@@ -98,8 +110,17 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         return self.schema_.model_copy(update={"column": tuple(columns)})
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X; of texts, a sparse matrix of the selected words."""
+        """The selected columns of X; of texts, a sparse matrix of the selected words.
+
+        Both are marked as a selection, so that a classifier of the same schema takes them.
+        """
         check_is_fitted(self)
+        found = self._transformed(X)
+        if self._declared is None or not self.support_.any():
+            return found
+        return mark(found, self._declared, self.selected_schema_)
+
+    def _transformed(self, X: Any) -> Any:
         texts = self.schema_.texts
         listed = bool(texts) and not (self.schema_.public or has_names(X) or is_matrix(X))  # texts, one a row
         if not listed and (not texts or self._words(X) is not X):
@@ -133,7 +154,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """The names of the selected features, in the order of the schema."""
         check_is_fitted(self)
-        if self.schema_.texts and input_features is None:
+        if input_features is None:
             return np.array(feature_names(self.schema_), object)[self.support_]
         return np.asarray(super().get_feature_names_out(input_features))
 
@@ -203,6 +224,9 @@ class PrivateSelectKBest(PrivateSelector):
 class PrivateSelectThreshold(PrivateSelector):
     """The columns or words whose score is at or above a threshold, at most so many; for scores see PrivateSelectKBest.
 
+    `threshold` has no default, since scores grow with the rows: by count, difference, purity and majority they are
+    numbers of rows; by gini and entropy (in bits) minus rows x impurity, so below zero.
+
     `how` is "peel" (peel and check), "sieve" (capped sparse vector), "perturb", "cluster" (of words), or "auto".
     """
 
@@ -212,7 +236,7 @@ class PrivateSelectThreshold(PrivateSelector):
         self,
         *,
         score: str = "gini",
-        threshold: float = 0.0,
+        threshold: float | None = None,
         at_most: int = 10,
         how: str = "auto",
         words_per_row: int | None = None,

@@ -8,6 +8,7 @@ from ..plans.sparse_logistic import sparse_logistic
 from ..plans.sparse_naive_bayes import sparse_naive_bayes
 from ..questions import Scorer
 from .base import PrivateClassifier
+from .linear import LinearClassifier
 
 
 class SparseNaiveBayesClassifier(PrivateClassifier):
@@ -51,7 +52,7 @@ class SparseNaiveBayesClassifier(PrivateClassifier):
         return sparse_naive_bayes(source, budget, words_per_row=self.words_per_row, **settings)
 
 
-class SparseLogisticRegressionClassifier(PrivateClassifier):
+class SparseLogisticRegressionClassifier(LinearClassifier):
     """Classify texts, or rows of a sparse matrix, by weights of their words; of at most some thousand words.
 
     `penalty` times the words of a row that count, over epsilon, is the weight of the squares of the weights.

@@ -45,10 +45,11 @@ class DecisionTreeClassifier(PrivateClassifier):
     def _plan(self, source: Source, budget: Budget) -> Scorer:
         return decision_tree(source, budget, preset=self.preset, depth=self.depth)
 
-    def export_text(self) -> str:
+    def export_text(self, *, folded: bool = True) -> str:
         """The tree in words, a line for each branch: what leads there and its noisy rows; of a leaf also its class, how
-        sure it is, and the rows of each class, with the standard errors of their noise."""
-        return export_text(self)
+        sure it is, and the rows of each class, with the standard errors of their noise. Dots stand for what is below a
+        node that may have no rows at all, unless `folded` is False."""
+        return export_text(self, folded=folded)
 
 
 class RandomForestClassifier(PrivateClassifier):

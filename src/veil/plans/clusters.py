@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..bags import Bag
 from ..kernel.budget import Budget
+from ..kernel.checks import whole
 from ..kernel.source import Source
 from ..questions import WHOLE
 from .features import TOTALS, Selected, with_and_without
@@ -37,6 +38,7 @@ def clusters(
 
     Returns the words with the scores of their centres.
     """
+    groups = whole(groups, "groups", 1, 2**31)
     to_total, to_count = budget.split(TOTALS, 100 - TOTALS)
     totals = np.maximum(source.count(WHOLE, to_total).value, 0)
     points = source.count_words(words, to_count).value

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..bags import Bag
 from ..errors import BadInput
 from ..kernel.budget import Budget
+from ..kernel.checks import check_bag
 from ..kernel.scores import Difference, Entropy, Gini, Majority, Purity, Rows
 from ..kernel.source import Source
 from ..questions import WHOLE, Grid, axis, bag
@@ -45,7 +46,9 @@ def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
     if schema.texts and schema.features:
         raise BadInput("the schema has words and other columns: leave one kind out, selection compares like with like")
     if schema.texts:
-        return bag(schema, most=words_per_row)
+        words = bag(schema, most=words_per_row)
+        check_bag(words, schema)  # before anything is charged
+        return words
     if not schema.features:
         raise BadInput("there is nothing to select: declare columns, or a text column with words or buckets")
     return [axis(column) for column in schema.features]

@@ -153,9 +153,18 @@ def cell_logs(counts: Counts, shape: Sequence[int], scale: float, prior: Numbers
 
 def probabilities(scores: npt.NDArray[np.int64]) -> Numbers:
     """The probability of each class, from a scorer's logarithms in units of 1 / UNIT."""
-    logs = (scores - scores.max(axis=1, keepdims=True)) / UNIT
-    odds = np.exp(logs)
+    odds = np.exp(_logs(scores))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def log_probabilities(scores: npt.NDArray[np.int64]) -> Numbers:
+    """The logarithms of these probabilities, finite also where a probability is too small for a float."""
+    logs = _logs(scores)
+    return np.asarray(logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)))
+
+
+def _logs(scores: npt.NDArray[np.int64]) -> Numbers:
+    return np.asarray((scores - scores.max(axis=1, keepdims=True)) / UNIT)
 
 
 def nonnegative(counts: Counts) -> Numbers:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from ..columns import Categorical, Numeric
 from ..display import amount
-from ..errors import BudgetRefused
+from ..errors import BadInput, BudgetRefused
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger, Receipt
 from ..kernel.release import Release
@@ -32,16 +32,19 @@ def run(
 
     `ledger` is a Ledger or the path of one; without it, the run has a budget of its own.
     """
-    source = open_source(rows, schema, _ledger(ledger, budget, schema), noise=noise)
+    source = open_source(rows, schema, ledger_of(ledger, budget, schema), noise=noise)
     result = plan(source, budget)
     releases, receipts = source.record
     return result, tuple(releases), tuple(receipts)
 
 
-def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
-    if ledger is None:
-        return Ledger(budget, schema.name)
-    return Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
+def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
+    """The ledger that a parameter holds or names; without one, a ledger of this budget."""
+    if isinstance(ledger, (str, os.PathLike)):
+        return Ledger.open(ledger)
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise BadInput("ledger must be a Ledger, the path of one, or None")
+    return Ledger(budget, schema.name) if ledger is None else ledger
 
 
 def check_budget(account: Ledger, budget: Budget) -> None:

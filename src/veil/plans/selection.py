@@ -18,6 +18,7 @@ from .top_k import top_k
 
 BEST = ("auto", "peel", "perturb", "cluster")
 ABOVE = ("auto", "peel", "perturb", "sieve", "cluster")
+BELOW_ZERO = ("gini", "entropy")  # zero is the score of a feature that leaves nothing open
 
 
 def select_best(
@@ -48,7 +49,7 @@ def select_above(
     source: Source,
     budget: Budget,
     *,
-    threshold: float,
+    threshold: float | None,
     at_most: int,
     score: str = "gini",
     method: str = "auto",
@@ -60,15 +61,25 @@ def select_above(
     Budget: all of it for one way to choose; see `select_best`. "peel" checks the score of each for half of its part.
     """
     candidates, ranking = _checked(source, score, method, ABOVE, words_per_row)
-    if not isinstance(threshold, Real) or not isfinite(threshold):
-        raise BadInput("the threshold must be a finite number")
+    lowest = _lowest(threshold, score)
     most = min(whole(at_most, "at_most", 1, 2**31), number(candidates))
     way = _way(candidates, 2 * most) if method == "auto" else method
     if way == "cluster":
-        return clusters(source, budget, _words(candidates), ranking, most, threshold, groups=groups)
+        return clusters(source, budget, _words(candidates), ranking, most, lowest, groups=groups)
     if way == "perturb":
-        return score_perturbation(source, budget, candidates, ranking, most, threshold)
-    return (peel_and_check if way == "peel" else sparse_vector)(source, budget, candidates, ranking, most, threshold)
+        return score_perturbation(source, budget, candidates, ranking, most, lowest)
+    return (peel_and_check if way == "peel" else sparse_vector)(source, budget, candidates, ranking, most, lowest)
+
+
+def _lowest(threshold: Any, score: str) -> float:
+    """The threshold, if it is one and scores can be above it."""
+    if threshold is None:
+        raise BadInput("give a threshold: the lowest score of what is selected, in rows")
+    if not isinstance(threshold, Real) or not isfinite(threshold):
+        raise BadInput("the threshold must be a finite number")
+    if score in BELOW_ZERO and threshold >= 0:
+        raise BadInput(f"scores by {score} are minus rows x impurity: the threshold must be below zero too")
+    return float(threshold)
 
 
 def is_free(source_schema: Any, k: int) -> bool:

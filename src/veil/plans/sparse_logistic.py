@@ -1,11 +1,15 @@
 """Logistic regression (Chaudhuri, Monteleoni, Sarwate 2011) for rows of few words, in the form of `minimise_words`."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
+from ..bags import Bag
 from ..errors import BadInput
+from ..kernel.bag_minimise import bag_amounts
 from ..kernel.budget import Budget
+from ..kernel.checks import check_bag, check_penalties, check_words_loss
 from ..kernel.losses import Logistic
 from ..kernel.source import Source
 from ..questions import WHOLE, Linear, bag
@@ -35,13 +39,23 @@ def sparse_logistic(
         raise BadInput("the schema must have one text column with words and a label, of more than one class")
     asked = bag(schema, words=words, most=words_per_row)
     to_total, to_learn = budget.split(TOTALS, 100 - TOTALS)
+    learned = [1] if classes == 2 else range(classes)
+    parts = to_learn.each(len(learned))
+    _check(source, asked, parts[0], penalty)
 
     totals = source.count(WHOLE, to_total)
     prior = class_prior(totals.value[0].astype(np.float64), (totals.scale or 0.0) * 2**0.5)
     start, weights = np.zeros(classes), np.zeros((schema.texts[0].size, classes))
-    learned = [1] if classes == 2 else range(classes)
-    for label, part in zip(learned, to_learn.each(len(learned)), strict=True):
+    for label, part in zip(learned, parts, strict=True):
         start[label] = np.clip(np.log(prior[label] / (1 - prior[label])), -30, 30)
         found = source.minimise_words(Logistic(), asked, part, label=label, offset=float(start[label]), penalty=penalty)
         weights[asked.codes, label] = found.value[:, 0] / UNIT
     return Linear({asked.column: weights}, start)
+
+
+def _check(source: Source, asked: Bag, part: Budget, penalty: float) -> None:
+    """Refuse, before the class totals are charged, what `minimise_words` would refuse after them."""
+    check_bag(asked, source.schema)
+    check_words_loss(Logistic(), asked, 0, 0.0, source.schema)
+    each = min(part.epsilon / source.schema.rows_per_person, Fraction(10**100))  # as the kernel bounds it
+    bag_amounts(Logistic(), each, check_penalties(penalty, 1)[0], asked.size, asked.reach)

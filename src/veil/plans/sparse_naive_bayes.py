@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ..errors import BadInput
 from ..kernel.budget import Budget
+from ..kernel.checks import check_bag
 from ..kernel.source import Source
 from ..questions import WHOLE, Linear, bag
 from ..schema import Schema
@@ -44,6 +45,7 @@ def sparse_naive_bayes(
     """
     text = _checked(source.schema, rules, smoothing)
     asked = bag(source.schema, text, words=words, most=words_per_row)
+    check_bag(asked, source.schema)  # before anything is charged
     to_total, to_count = budget.split(TOTALS, 100 - TOTALS)
 
     totals = source.count(WHOLE, to_total)

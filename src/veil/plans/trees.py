@@ -35,6 +35,7 @@ FORESTS = {
 }
 TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs it
 SEED = 2009  # shapes drawn by coins are public, and the same for everyone
+MOST_CODES = 1 << 23  # of all candidates: as many as a column has codes, each about all of these
 MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
 GROWTH = 5  # a level more for each time as many rows that stand out of the noise
 APART = 6  # columns up to which evidence is added in full: of more, some say the same thing again
@@ -317,6 +318,8 @@ def _check(
         raise BadInput(f"a forest can have trees for {MOST_STUMPS} columns at most: leave some out of the schema")
     if apart and rules.rooted:
         raise BadInput(f"the trees of preset {preset!r} share all rows: choose another preset, or apart=False")
+    if sum(column.size**2 for column in source.schema.features) > MOST_CODES:
+        raise BadInput("the columns have too many values for a tree: use fewer bins or values, or leave some out")
     cuts = Cuts(source.schema, rules.gathered)
     most = room(source, cuts)
     if most < 2:

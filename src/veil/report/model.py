@@ -1,11 +1,13 @@
 """What the report of a model says that others do not."""
 
 from fractions import Fraction
+from html import escape
 from inspect import getdoc
 from typing import Any
 
 from ..display import number
-from ..models.displays import coefficients
+from ..errors import BadInput
+from ..models.displays import coefficients, export_text
 from . import sections
 from .counts import displays
 from .facts import noise_of
@@ -13,6 +15,9 @@ from .words import escaped, listed, plural
 
 WEIGHTS = """<p>Every value of a column adds its weight to the score of a class: above zero it speaks for the class,
 below zero against it. All weights hold noise, and those of values that few rows have hold little else.</p>"""
+TREE = """<p>The tree has a line for each branch: the values that lead there and, where it ends, the class that it says,
+how sure it is, and the noisy rows of each class with the standard error of their noise. Dots stand for what is below a
+branch that may have no rows at all.</p>"""
 
 
 def title(model: Any) -> str:
@@ -29,7 +34,9 @@ def parts(model: Any, left: Fraction | None, limit: Fraction | None) -> list[str
         _asked(model),
         sections.cost(model, left, limit),
         sections.noise(model),
-        sections.released(found, _weights(model), sections.more(others, "not about one column, and not drawn")),
+        sections.released(
+            found, _weights(model) + _tree(model), sections.more(others, "not about one column, and not drawn")
+        ),
     ]
 
 
@@ -60,3 +67,15 @@ def _weights(model: Any) -> str:
     found = coefficients(model)
     rows = [(name, group, *map(number, weights)) for name, group, *weights in zip(*found.values(), strict=True)]
     return WEIGHTS + sections.table("Weights", list(found), rows)
+
+
+def _tree(model: Any) -> str:
+    """A tree in words, which can be unfolded if it is long; nothing if the model is no tree, or of another version."""
+    try:
+        lines = escape(export_text(model)).splitlines()
+    except BadInput:
+        return ""
+    shown = "<pre>" + "\n".join(lines) + "</pre>"
+    if len(lines) > sections.MOST_COLUMNS:
+        shown = f"<details><summary>The tree: {len(lines):,} lines</summary>{shown}</details>"
+    return TREE + f'<div class="scroll">{shown}</div>'

@@ -30,22 +30,26 @@ def report(
     limit: Fraction | None = None,
     quality: Sequence[tuple[str, float, float]] = (),
     check: tuple[Any, Any] | None = None,
+    part: str = "",
 ) -> str:
     """One self-contained HTML page about a fitted model, a synopsis or a ROC curve, for readers who did not run it.
 
     `left` and `limit` are the ledger's, if the page shall show them. `quality` has a name, an accuracy and an AUC for
     each model to compare, measured on public rows or privately. `check` are rows and their labels, PUBLIC ones, on
-    which the calibration of a model is measured. Only releases, public scales, the schema and receipts enter besides,
-    so the same ones always make the same text.
+    which the calibration of a model is measured. `part` says which of the rows this is about, if not all.
+    Only releases, public scales, the schema and receipts enter besides, so the same ones always make the same text.
     """
     special = {Synopsis: synopsis_report, RocCurve: evaluation_report, RocCurves: evaluation_report}.get(type(model))
     if special is None:
         special = model_report
         check_is_fitted(model)
     left, limit = _balance(model, left, limit)
+    first, *others = special.parts(model, left, limit)
     parts = [
         sections.banner(model),
-        *special.parts(model, left, limit),
+        first,
+        sections.apart(part),
+        *others,
         calibration(model, check) if special is model_report else "",
         sections.quality(quality),
         sections.promise(model),

@@ -38,6 +38,11 @@ def unit(model: Any) -> str:
     return f"one person with at most {plural(model.schema_.rows_per_person, 'row')}"
 
 
+def apart(part: str) -> str:
+    """Which part of the rows this is about; nothing if it is about all."""
+    return f"<p>{escaped(part, 300)}</p>" if part else ""
+
+
 def banner(model: Any) -> str:
     """Why the promise does not hold; nothing if it does."""
     if model.private_:
@@ -102,7 +107,7 @@ def cost(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
     spent = total(model.receipts_)
     header = ["entry", "ledger / hash", "asked", "noise", "epsilon"]
     charges = table("Charges, exact", header, [*rows, ("", "", "together", "", amount(spent))])
-    return section("What it cost and what is left", _bar(spent, left, limit), charges, _paths(model), CHECK)
+    return section("What it cost and what is left", _bar(model, left, limit), charges, _paths(model), CHECK)
 
 
 def _paths(model: Any) -> str:
@@ -112,10 +117,11 @@ def _paths(model: Any) -> str:
     for receipt in model.receipts_:
         parts.setdefault(receipt.account.rstrip("/"), []).append(receipt)
     if len(parts) < 2:
-        return "<p>Every charge is about all rows, so they add up.</p>"
+        rows = "one part of the rows" if _part(model) else "all rows"
+        return f"<p>Every charge is about {rows}, so they add up.{_beside(model)}</p>"
     each = f"to {amount(most)}" if least == most else f"to {amount(least)} at least and {amount(most)} at most"
     words = "<p>Rows were set apart on the way. A row is in one part of every split, and only the charges on its path "
-    words += f"concern it: those of the parts it is in, and of all rows. On every path they add up {each}.</p>"
+    words += f"concern it: those of the parts it is in, and of all rows. On every path they add up {each}."
     rows = [
         (
             part or "all rows",
@@ -125,13 +131,27 @@ def _paths(model: Any) -> str:
         for part, own in list(parts.items())[:MOST_COLUMNS]
     ]
     rest = f'<p class="quiet">More parts: {len(parts) - MOST_COLUMNS}.</p>' if len(parts) > MOST_COLUMNS else ""
-    return words + table("Charges by part", ["part", "charges", "together"], rows) + rest
+    return f"{words}{_beside(model)}</p>" + table("Charges by part", ["part", "charges", "together"], rows) + rest
 
 
-def _bar(run: Fraction, left: Fraction | None, limit: Fraction | None) -> str:
+def _part(model: Any) -> str:
+    """The one part of the rows that all charges are about; nothing if some are about all rows or another part."""
+    first = {receipt.account.split("/")[1] for receipt in model.receipts_}
+    return first.pop() if len(first) == 1 else ""
+
+
+def _beside(model: Any) -> str:
+    """What a part of the rows costs beside others; nothing if this is about all rows."""
+    part = f" That part is {_part(model)} of the ledger. It shares no row with its other parts, and together they cost "
+    return f"{part}what the dearest of them costs." if _part(model) else ""
+
+
+def _bar(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
     if left is None or limit is None:
         return ""
-    parts = [("run", run, "this run"), ("before", limit - left - run, "other answers"), ("left", left, "left")]
+    run = Fraction(0) if _part(model) else total(model.receipts_)  # of one part, it may be among what others cost
+    others = "spent in all" if _part(model) else "other answers"
+    parts = [("run", run, "this run"), ("before", limit - left - run, others), ("left", left, "left")]
     bars = "".join(f'<span class="{kind}" style="width:{float(part / limit):.2%}"></span>' for kind, part, _ in parts)
     words = "".join(f'<span class="chip {kind}"></span>{name} {amount(part)}' for kind, part, name in parts if part)
     return f'<p>Of a limit of {amount(limit)}:</p><div class="bar">{bars}</div>{_legend(words)}'
@@ -141,7 +161,7 @@ def noise(model: Any) -> str:
     """How large the noise is, beside the counts it was added to; and answers that are no counts."""
     tables = noise_of(model.releases_)
     others = [r for r in model.releases_ if not r.receipt.verb.startswith("count")]
-    answers = [(f"{r.receipt.verb} {r.receipt.question}", answer(r.value)) for r in others]
+    answers = [(f"{r.receipt.verb} {r.receipt.question}", answer(r.receipt.verb, r.value)) for r in others]
     parts = [counts_noise(tables)] if tables else []
     parts += [table("Other answers", ["asked", "answer"], answers)] if answers else []
     return section("What the noise does to the numbers", *parts)
@@ -170,8 +190,10 @@ def _noise_row(row: Noise) -> tuple[object, ...]:
     return row.name, f"{row.fields:,}", number(row.scale), f"± {row.error:,}", f"{row.typical:,}", relative
 
 
-def answer(value: Any) -> str:
+def answer(verb: str, value: Any) -> str:
     """An answer that is no count, in a few words."""
+    if verb == "choose_each":
+        return f"one for {plural(value.size, 'cell')}"
     if isinstance(value, np.ndarray):
         return f"{value.size:,} weights from {number(value.min() / WEIGHT)} to {number(value.max() / WEIGHT)}"
     return value.describe() if hasattr(value, "describe") else number(value) if isinstance(value, float) else str(value)

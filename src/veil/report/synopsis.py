@@ -120,4 +120,4 @@ def _answer(release: Any) -> str:
         return f"{release.value.size:,} noisy counts"
     if release.receipt.verb == "count_sparse":
         return f"{len(release.value.counts):,} noisy counts above {release.value.threshold:,}"
-    return sections.answer(release.value)
+    return sections.answer(release.receipt.verb, release.value)
