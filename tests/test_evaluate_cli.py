@@ -57,17 +57,19 @@ def test_a_file_without_the_label_is_refused_by_name(trained, start, files):
 
 
 def test_training_and_testing_in_one_run_costs_the_dearer_part(files, start):
-    assert start("ledger", "create", "l.ledger", "--limit", 3, "--name", "fair")[0] == 0
+    assert start("ledger", "create", "l.ledger", "--limit", 5, "--name", "fair")[0] == 0
     asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--ledger", "l.ledger", "--out", "m.veil")
     code, said, _ = start(*asked, "--test-share", "0.3", "--test-epsilon", "0.5", "--json")
     found = json.loads(said)
-    assert code == 0 and found["left"] == "2" and found["epsilon"] == 1
+    assert code == 0 and found["left"] == "4" and found["epsilon"] == 1
     assert found["evaluation"]["epsilon"] == 0.5 and len(found["evaluation"]["auc_interval"]) == 2
     assert (files / "m.veil").exists() and "<svg" in (files / "m-evaluation.html").read_text()
     model, judgement = ((files / name).read_text() for name in ("m.html", "m-evaluation.html"))
     for page in (model, judgement):
         assert "a share of 0.3" in page and "about all rows" not in page and "other answers" not in page
         assert "Every charge is about one part of the rows, so they add up." in page and "spent in all 1<" in page
+    code, said, _ = start(*asked, "--force", "--test-share", "0.3", "--test-epsilon", "1.5")
+    assert code == 0 and "It cost epsilon 1.5; the ledger has 2.5 of 5 left." in said
     code, _, complaint = start(*asked, "--force", "--test-epsilon", 1)
     assert code == 2 and "--test-share" in complaint
     code, _, complaint = start(*asked, "--force", "--test-share", "1.5")

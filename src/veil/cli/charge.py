@@ -99,13 +99,18 @@ def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
     return {"method": made.method, **costs, "receipts": receipts}
 
 
-def say(made: Any, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool) -> None:
-    """What was written, whether it is private and what it cost; `shared` if that was charged to a ledger file."""
+def say(
+    made: Any, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool, beside: Sequence[Any] = ()
+) -> None:
+    """What was written, whether it is private and what it cost; `shared` if that was charged to a ledger file.
+
+    `beside` are receipts of what was answered in the same run.
+    """
     if not made.private_:
         console.print((OPEN if made.schema_.public else SEEDED).format(what=what), style="bold red")
     may = _may_be_published(made, "Both" if page else "It")
     console.print(f"Wrote {out}{f', and {page}' if page else ''}: open it in a browser.{may}", markup=False)
-    cost = f"It cost epsilon {amount(total(made.receipts_))}"
+    cost = f"It cost epsilon {amount(total([*made.receipts_, *beside]))}"
     if shared:
         console.print(f"{cost}; the ledger has {amount(ledger.left)} of {amount(ledger.limit)} left.")
     else:

@@ -79,7 +79,7 @@ def train(
         judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
         print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **judgement})
         return
-    charge.say(model, "model", out, page, model.ledger, account is not None)
+    charge.say(model, "model", out, page, model.ledger, account is not None, found.receipts_ if found else ())
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
     console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
