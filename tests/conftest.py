@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,6 +20,9 @@ from hypothesis import strategies as st
 
 from veil import Categorical, Ledger, Numeric, Schema, Source, datasets, open_source
 from veil.cli import main
+
+_STATE = tempfile.TemporaryDirectory()
+os.environ["VEIL_STATE"] = _STATE.name  # marks of ledgers, for this process and those that it starts
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None, max_examples=2000)

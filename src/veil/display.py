@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from math import log10
-from typing import Any
+from typing import Any, NamedTuple
 
 SHOWN = 20  # rows of a release, receipts of a ledger
 LARGE = {6: "million", 9: "billion", 12: "trillion"}
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of classes, for all eyes
 LONG = 1000  # letters of a question
 DIGITS = 60  # of an exact amount
+PIECE = 4000  # digits that are written out at once
 KINDS = 'needs a kind: "categorical", "numeric" or "text"'
 COMPLAINTS = {  # in our words, where those of the validation library speak of Python
     "extra_forbidden": "is not a known key",
@@ -33,7 +34,7 @@ def amount(value: Fraction) -> str:
     >>> amount(Fraction(1, 4)), amount(Fraction(1, 3)), amount(Fraction(2)), amount(Fraction(10**400))
     ('0.25', '1/3', '2', 'about 10^400')
     """
-    if len(str(value)) > DIGITS:
+    if max(abs(value.numerator), value.denominator).bit_length() > 4 * DIGITS or len(str(value)) > DIGITS:
         size = log10(abs(value.numerator)) - log10(value.denominator)
         return f"about {float(value):.3g}" if abs(size) < 15 else f"about 10^{size:.0f}"
     for digits in range(9):
@@ -42,6 +43,24 @@ def amount(value: Fraction) -> str:
             text = f"{scaled.numerator:0{digits + 1}d}"
             return f"{text[:-digits]}.{text[-digits:]}" if digits else text
     return str(value)
+
+
+def exact_text(value: Fraction) -> str:
+    """An exact fraction, however long; Python by itself writes out no more than 4,300 digits.
+
+    >>> exact_text(Fraction(1, 3)), len(exact_text(Fraction(10**9999)))
+    ('1/3', 10000)
+    """
+    return (
+        _digits(value.numerator)
+        if value.denominator == 1
+        else f"{_digits(value.numerator)}/{_digits(value.denominator)}"
+    )
+
+
+def _digits(value: int) -> str:
+    high, low = divmod(value, 10**PIECE)
+    return f"{_digits(high)}{low:0{PIECE}d}" if high > 0 else str(value)
 
 
 def number(value: float) -> str:
@@ -126,7 +145,61 @@ def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
     rows = [("asked", f"{receipt.verb} {receipt.question}"), ("of", receipt.data)]
     rows += [("cost", f"epsilon {amount(receipt.epsilon)}"), ("protects", receipt.protects), ("private", mark)]
     rows += [("noise", receipt.noise), ("entry", f"{receipt.number} of ledger {receipt.ledger[:8]}")]
-    return [*rows, ("time", receipt.time), *([("part", receipt.account)] if receipt.account != "/" else [])]
+    rows += [("time", receipt.time), *([("part", receipt.account)] if receipt.account != "/" else [])]
+    words = [("for", receipt.purpose), ("file", receipt.file), ("note", receipt.note)]
+    return [(name, readable(text, LONG)) for name, text in [*rows, *words] if text]
+
+
+class Run(NamedTuple):
+    """What was asked of the rows from one opening to its end: `epsilon` is by how much the ledger's total rose, `total`
+    where it stood after the last answer."""
+
+    run: str
+    time: str
+    purpose: str
+    file: str
+    note: str
+    answers: int
+    epsilon: Fraction
+    total: Fraction
+    private: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; amounts as exact fractions in text."""
+        return {**self._asdict(), "epsilon": exact_text(self.epsilon), "total": exact_text(self.total)}
+
+
+def runs_of(charges: Iterable[tuple[Any, Fraction]]) -> list[Run]:
+    """The runs of receipts, each of which comes with the ledger's total after it; oldest first."""
+    groups: dict[tuple[str, str], list[tuple[Any, Fraction, Fraction]]] = {}
+    before = Fraction(0)
+    for receipt, total in charges:
+        groups.setdefault((receipt.run, receipt.time), []).append((receipt, total - before, total))
+        before = total
+    return [_run(group) for group in groups.values()]
+
+
+def _run(group: list[tuple[Any, Fraction, Fraction]]) -> Run:
+    first, verbs = group[0][0], dict.fromkeys(receipt.verb for receipt, _, _ in group)
+    cost, private = sum((rise for _, rise, _ in group), Fraction(0)), all(receipt.private for receipt, _, _ in group)
+    purpose = first.purpose or f"ask: {', '.join(verbs)}"
+    return Run(first.run, first.time, purpose, first.file, first.note, len(group), cost, group[-1][2], private)
+
+
+def run_rows(runs: Sequence[Run]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The header and the rows of a table of runs; a column that says nothing is left out."""
+    header = ["time (UTC)", "what for", "file", "note", "answers", "cost", "total", "private"]
+    rows = [(_moment(run.time), run.purpose, run.file, run.note, str(run.answers), *_costs(run)) for run in runs]
+    kept = [i for i, name in enumerate(header) if name not in ("file", "note") or any(row[i] for row in rows)]
+    return [header[i] for i in kept], [tuple(readable(row[i], LONG) for i in kept) for row in rows]
+
+
+def _moment(time: str) -> str:
+    return time[:16].replace("T", " ") if time.endswith("+00:00") else time
+
+
+def _costs(run: Run) -> tuple[str, str, str]:
+    return amount(run.epsilon), amount(run.total), "yes" if run.private else "NO"
 
 
 def ledger_title(ledger: Any) -> str:
@@ -135,19 +208,25 @@ def ledger_title(ledger: Any) -> str:
     return f"Ledger '{readable(ledger.name)}': {amount(spent)} of {amount(limit)} spent, {amount(limit - spent)} left"
 
 
+def earlier(runs: Sequence[Run], how: str) -> list[str]:
+    """That earlier runs are not shown, and how to see them, if there are any."""
+    return [f"... {len(runs) - SHOWN} earlier runs: {how}"] * (len(runs) > SHOWN)
+
+
 def ledger_text(ledger: Any) -> str:
-    """A ledger with its latest receipts."""
-    receipts = ledger.receipts()
-    hidden, unsafe = len(receipts) - SHOWN, sum(not receipt.private for receipt in receipts)
-    lines = [ledger_title(ledger), *[f"  ... {hidden} earlier answers"] * (hidden > 0)]
-    lines += [f"  {amount(r.epsilon):>8}  {r.verb} {readable(r.question, LONG)}" for r in receipts[-SHOWN:]]
-    return "\n".join(lines + [f"  not private: {unsafe} of {len(receipts)} answers"] * (unsafe > 0))
+    """A ledger with its latest runs."""
+    runs = ledger.runs()
+    hidden, unsafe = earlier(runs, "ledger.runs()"), sum(not run.private for run in runs)
+    lines = [text_table(ledger_title(ledger), *run_rows(runs[-SHOWN:]))] if runs else [ledger_title(ledger)]
+    lines += [f"  {line}" for line in hidden]
+    return "\n".join(lines + [f"  not private: {unsafe} of {len(runs)} runs"] * (unsafe > 0))
 
 
 def ledger_html(ledger: Any) -> str:
     """The same for notebooks."""
-    rows = [(r.number, amount(r.epsilon), r.verb, r.question, r.private, r.time) for r in ledger.receipts()[-SHOWN:]]
-    return html_table(ledger_title(ledger), ["entry", "epsilon", "verb", "question", "private", "time"], rows)
+    runs = ledger.runs()
+    title = " ".join([f"{ledger_title(ledger)}.", *earlier(runs, "ledger.runs()")])
+    return html_table(title, *run_rows(runs[-SHOWN:]))
 
 
 def release_title(release: Any) -> str:

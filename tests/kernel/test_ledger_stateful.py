@@ -3,10 +3,8 @@
 import os
 import shutil
 import signal
-import sqlite3
 import tempfile
 from collections import defaultdict
-from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from veil.errors import BudgetRefused, LedgerProblem
-from veil.kernel import ledger as module
 from veil.kernel.budget import Budget
 from veil.kernel.ledger import ROOT, Account, Ledger
 
@@ -52,7 +49,6 @@ class Ledgers(RuleBasedStateMachine):
 
     def teardown(self):
         if hasattr(self, "folder"):
-            self.file._store.close()
             shutil.rmtree(self.folder)
 
     def pick(self, where, epsilon):
@@ -102,17 +98,19 @@ class Ledgers(RuleBasedStateMachine):
     def crash_before_the_commit(self, where, epsilon):
         place, _ = self.pick(where, epsilon)
         for ledger in (self.file, self.memory):
-            with pytest.raises(Boom), ledger._store.write() as store:
-                module._spend(module._Kept(store), place, epsilon)
-                module._append(store, {"kind": "charge", "account": place, "epsilon": str(epsilon)})
+            with pytest.raises(Boom), ledger._turn(write=True) as (_, book):
+                book.next({"kind": "charge", "account": place, "epsilon": str(epsilon)})
                 raise Boom
 
+    @rule(share=st.floats(0, 0.99))
+    def leave_a_line_unfinished(self, share):
+        with self.file._turn(write=True) as (_, book), open(self.path, "ab") as raw:
+            line = book.next({**ASK, "kind": "charge", "account": "/", "epsilon": "1/1000"})[0]
+            raw.write(line[: int(share * len(line))])
+
     @rule()
-    def leave_a_transaction_unfinished(self):
-        with closing(sqlite3.connect(self.path, isolation_level=None)) as raw:
-            raw.execute("BEGIN IMMEDIATE")
-            raw.execute("INSERT INTO entries VALUES (1000, '{}', '')")
-            raw.execute("INSERT OR REPLACE INTO accounts VALUES ('/', '1/1000')")
+    def copy_the_file_elsewhere(self):
+        shutil.copy(self.path, self.folder / "backup")
 
     @precondition(lambda self: hasattr(os, "fork"))
     @rule(where=choices, epsilon=amounts, moment=st.sampled_from(["middle", "after", "never"]))
@@ -132,8 +130,8 @@ class Ledgers(RuleBasedStateMachine):
 
     def _in_child(self, place, epsilon, moment):
         if moment == "middle":
-            with self.file._store.write() as store:
-                module._spend(module._Kept(store), place, epsilon)
+            with self.file._turn(write=True) as (_, book):
+                book.price(place, epsilon)
                 os.kill(os.getpid(), signal.SIGKILL)
         try:
             Account(self.file, place).charge(Budget(epsilon), **ASK)

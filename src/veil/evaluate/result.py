@@ -74,7 +74,7 @@ def ask(
         schema = schema.model_copy(update={"name": book.name})  # scores without a schema: the ledger knows the name
     if book is not None:
         check_budget(book, budget)
-    made, releases, receipts = run(plan, rows, schema, budget, ledger=book, noise=noise)
+    made, releases, receipts = run(plan, rows, schema, budget, ledger=book, noise=noise, purpose="evaluate")
     return made, {"schema_": schema, "releases_": releases, "receipts_": receipts}
 
 

@@ -36,7 +36,8 @@ def fit_and_evaluate(
     check_budget(ledger, max(budget, cost))
     try_out(partial(judge, scorer=Linear({}, np.zeros(len(judged.classes)))), schema, cost)
 
-    source = open_source(training_columns(rows, None, schema), schema, ledger, noise=model.random_state)
+    columns, purpose = training_columns(rows, None, schema), f"train {model.method}, evaluate"
+    source = open_source(columns, schema, ledger, noise=model.random_state, purpose=purpose)
     training, testing = source.split_at_random(part.denominator - part.numerator, part.numerator)
     scorer = model._plan(training, budget)
     fitted = source.record

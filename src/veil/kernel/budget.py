@@ -11,6 +11,8 @@ from ..display import amount
 from ..errors import BadInput
 
 HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
+LONGEST = 12_000  # bits: Python writes out at most 4,300 digits
+CHARGED = 1_200  # bits of a charge: room for every double and any 2^100th of it; totals are exact however long they get
 
 
 def exact(value: Any, what: str) -> Fraction:
@@ -25,9 +27,9 @@ def exact(value: Any, what: str) -> Fraction:
     raise BadInput(f"{what} must be a finite number such as 0.5 or '1/3'")
 
 
-def fits(number: Fraction) -> bool:
-    longer = max(abs(number.numerator), number.denominator)
-    return longer.bit_length() <= 12_000  # Python writes out at most 4,300 digits
+def fits(number: Fraction, bits: int = LONGEST) -> bool:
+    """Whether both parts of a fraction are at most so long."""
+    return max(abs(number.numerator), number.denominator).bit_length() <= bits
 
 
 @dataclass(frozen=True, order=True)

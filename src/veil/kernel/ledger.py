@@ -1,39 +1,43 @@
 """Ledger, Account, Receipt: what may be spent, what was spent, and on what.
 
-A ledger is charged *before* an answer is computed, in a transaction that is on the disk when it returns; nothing is
+A ledger is charged *before* an answer is computed, by a line that is on the disk when the charge returns; nothing is
 ever refunded. Amounts are exact fractions. Entries form a hash chain.
 """
 
-import hashlib
-import json
 import os
-import re
 import secrets
-import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..display import amount, html_table, ledger_html, ledger_text, receipt_rows
+from ..display import Run, amount, html_table, ledger_html, ledger_text, receipt_rows, runs_of
 from ..errors import BadInput, BudgetRefused, LedgerProblem
-from .budget import Budget, fits
-from .store import INSERT, Store, create_file
+from . import marks
+from .book import PATH as PATH
+from .book import ROOT, ROW, Book, Entry, first_line, read_amount, unit_of
+from .budget import CHARGED, Budget, fits
+from .store import Place, Store, Turn, check_file, create_file
 
-FORMAT = 1
 VERSION = version("veil")
-ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
-PATH = re.compile(r"/|(/[0-9]+\.[0-9]+)+")
-Entry = tuple[int, dict[str, Any], str]
+MOST_WORDS = 500  # letters of a note
+OLD = (
+    "{store} is not the newest copy: entry {number}, which was charged on this machine, is missing or another one; use "
+    "the newest copy. If that is lost for good, what was spent since is unknown: to go on with this one all the same, "
+    "delete {mark}"
+)
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry."""
+    """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry.
+
+    All receipts of one opening of the rows have the same `run`; `purpose`, `note` and `file` say what it was for.
+    """
 
     ledger: str
     number: int
@@ -47,7 +51,11 @@ class Receipt:
     private: bool
     version: str
     time: str
-    protects: str = "one row"
+    protects: str = ROW
+    run: str = ""
+    purpose: str = ""
+    note: str = ""
+    file: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; epsilon as an exact fraction in text."""
@@ -60,6 +68,15 @@ class Receipt:
         return html_table("Receipt", ["", ""], receipt_rows(self))
 
 
+@dataclass
+class _Kept:
+    """Where a ledger is kept, what is known of it so far, and the newest entry that was ever known."""
+
+    store: Store
+    book: Book | None = None
+    newest: marks.Mark | None = None
+
+
 class Ledger:
     """The limit of one data set, what is spent of it, and the receipts.
 
@@ -68,42 +85,78 @@ class Ledger:
     """
 
     def __init__(self, limit: "float | str | Fraction | Budget", name: str) -> None:
-        first = _first(Budget(limit), name)
-        self._store = Store(None)
-        with self._store.write() as store:
-            store.execute(INSERT, first)
-        self._read_first()
+        line = first_line(Budget(limit), name)
+        self._kept, self._words = _Kept(Store(None)), dict[str, str]()
+        with self._kept.store.turn(write=True) as turn:
+            turn.append(line, Place())
+        self._begin()
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
         """A new ledger file; an existing file is left alone and refused."""
-        create_file(Path(path), _first(Budget(limit), name))
+        create_file(Path(path), first_line(Budget(limit), name))
         return cls.open(path)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, patience: float = 30) -> "Ledger":
         """The ledger in this file, checked from its first entry to its last; waits `patience` seconds for a lock."""
-        if not os.path.isfile(path):
-            raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
+        check_file(Path(path))
         self = cls.__new__(cls)
-        self._store = Store(Path(path), patience)
-        self.verify()
+        self._kept, self._words = _Kept(Store(Path(path), patience)), {}
+        self._begin()
         return self
 
-    def _read_first(self) -> None:
-        with self._store.read() as store:
-            row = store.execute("SELECT number, body, hash FROM entries ORDER BY number LIMIT 1").fetchone()
-        first = _parse(row, "") if row else {}
-        if row is None or first.get("kind") != "create" or row[0] != 1:
-            raise LedgerProblem("the ledger has lost its first entry: restore it from a backup")
-        if first.get("format") != FORMAT:
-            raise LedgerProblem("this ledger was made by a newer version of Veil: upgrade with `pip install -U veil`")
-        self.id, self.name, self._limit = str(first.get("id")), str(first.get("name")), _amount(first.get("limit"))
+    def _begin(self) -> None:
+        book = self._now()
+        self.id, self.name, self._limit = book.id, book.name, book.limit
+
+    def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> "Ledger":
+        """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
+        words = {"note": note, "purpose": purpose, "file": os.fspath(file)}
+        if not all(isinstance(text, str) and len(text) <= MOST_WORDS for text in words.values()):
+            raise BadInput(f"note, purpose and file must be texts of at most {MOST_WORDS} letters")
+        view = type(self).__new__(type(self))
+        view.__dict__ |= {**self.__dict__, "_words": self._words | {key: text for key, text in words.items() if text}}
+        return view
+
+    @contextmanager
+    def _turn(self, write: bool = False) -> Iterator[tuple[Turn, Book]]:
+        """One turn at the store, and what is known after reading what is new there.
+
+        An entry that was known once, here or to the mark on this machine, must still be there. Marks are written
+        after entries, so one that is read before the lines is among them.
+        """
+        with self._kept.store.turn(write) as turn:
+            book = self._catch_up(turn)
+            mark = marks.read(book.id) if self.path else None
+            if mark and not book.has(mark) and not (book := self._catch_up(turn)).has(mark):
+                raise LedgerProblem(OLD.format(store=self._kept.store, number=mark[0], mark=marks.place(book.id)))
+            yield turn, book
+
+    def _catch_up(self, turn: Turn) -> Book:
+        kept, book = self._kept, self._kept.book or Book()
+        lines, place = turn.after(book.place)
+        kept.book = None  # whoever is interrupted in the middle reads it all again
+        for line in lines:
+            book.add(line)
+        book.place = place
+        if not book.hashes:
+            raise LedgerProblem(f"{kept.store} is not a ledger: check the path, or restore the file from a backup")
+        if not book.has(kept.newest):
+            raise LedgerProblem(
+                f"{kept.store} was changed while it was open: restore its newest copy, then open it again"
+            )
+        kept.newest, kept.book = (len(book.hashes), book.hashes[-1]), book
+        return book
+
+    def _now(self) -> Book:
+        with self._turn() as (_, book):
+            return book
 
     @property
     def path(self) -> Path | None:
         """Where it is kept; None in memory."""
-        return self._store.path
+        return self._kept.store.path
 
     @property
     def limit(self) -> Fraction:
@@ -113,8 +166,7 @@ class Ledger:
     @property
     def spent(self) -> Fraction:
         """What the answers so far cost together."""
-        with self._store.read() as store:
-            return _Kept(store)[ROOT]
+        return self._now().spent
 
     @property
     def left(self) -> Fraction:
@@ -123,44 +175,40 @@ class Ledger:
 
     @property
     def account(self) -> "Account":
-        """The account of the whole table."""
-        return Account(self, ROOT)
+        """The account of the whole table, for one run."""
+        return self.run()
+
+    def run(self, purpose: str = "") -> "Account":
+        """The account of the whole table, for one run, with this purpose unless the ledger was given one."""
+        return Account(self, ROOT, **{"purpose": purpose, **self._words})
 
     def receipts(self) -> list[Receipt]:
         """All receipts, oldest first."""
-        return [self._receipt(*entry) for entry in self._read()[0] if entry[1].get("kind") == "charge"]
+        return [receipt for receipt, _ in self._charges()]
 
-    def _read(self) -> tuple[list[Entry], dict[str, Fraction]]:
-        """All entries, their chain checked, and the amounts kept beside them, as of one moment."""
-        with self._store.read() as store:
-            rows = store.execute("SELECT number, body, hash FROM entries ORDER BY number").fetchall()
-            amounts = store.execute("SELECT path, spent FROM accounts").fetchall()
-        before, entries = "", []
-        for expected, row in enumerate(rows, 1):
-            if row[0] != expected:
-                raise LedgerProblem(f"entry {expected} is missing: the ledger was edited; restore it from a backup")
-            entries.append((expected, _parse(row, before), before := str(row[2])))
-        return entries, {str(path): _amount(spent) for path, spent in amounts}
+    def runs(self) -> list[Run]:
+        """What was done with the rows and what it cost, oldest first: one for each time that they were opened."""
+        return runs_of(self._charges())
+
+    def _charges(self) -> list[tuple[Receipt, Fraction]]:
+        """All receipts, oldest first, each with the total after it."""
+        charges = [(entry, total) for entry, total in self._read() if entry[1].get("kind") == "charge"]
+        return [(self._receipt(*entry), total) for entry, total in charges]
+
+    def _read(self) -> list[tuple[Entry, Fraction]]:
+        """All entries, checked from the first to the last, each with the total after it."""
+        with self._turn() as (turn, _):
+            lines, book = turn.after(Place())[0], Book()
+        return [(book.add(line), book.spent) for line in lines]
 
     def verify(self, witnesses: Iterable[Mapping[str, Any]] = ()) -> int:
         """The number of entries, all of them sound; raises LedgerProblem at the first that is not.
 
         The chain shows an edited, removed or reordered entry. A file cut short, restored from a backup or rewritten
-        from scratch is a sound chain too: only a witness (a receipt kept elsewhere) shows that.
+        from scratch is a sound chain too: a mark shows that on the machine that charged it, and everywhere a witness
+        (a receipt kept elsewhere).
         """
-        self._store.check()
-        self._read_first()
-        entries, kept = self._read()
-        amounts: dict[str, Fraction] = defaultdict(Fraction)
-        for _, body, _ in entries:
-            if body.get("kind") == "charge":
-                _spend(amounts, str(body.get("account")), _amount(body.get("epsilon")))
-        if kept != amounts:
-            raise LedgerProblem(
-                "the totals do not follow from the entries: the ledger was edited; restore it from a backup"
-            )
-        if amounts[ROOT] > self.limit:
-            raise LedgerProblem("the entries pass the limit: the ledger was edited; restore it from a backup")
+        entries = [entry for entry, _ in self._read()]
         for witness in witnesses:
             self._check_witness(witness, entries)
         return len(entries)
@@ -181,24 +229,46 @@ class Ledger:
             )
 
     def _charge(self, path: str, epsilon: Fraction, body: dict[str, Any]) -> Receipt:
+        if not fits(epsilon, CHARGED):
+            raise BadInput("this epsilon has too many digits for a charge: use one with fewer, or a larger one")
         fixed = {"kind": "charge", "account": path, "epsilon": str(epsilon)}
-        with self._store.write() as store:
-            rise = _spend(kept := _Kept(store), path, epsilon)
-            if rise and (total := kept[ROOT]) > self.limit:
+        with self._turn(write=True) as (turn, book):
+            total = book.price(path, epsilon).get(ROOT, book.spent)
+            if total > max(self.limit, book.spent):
                 raise BudgetRefused(
                     f"this would bring the total to epsilon {amount(total)}, over the limit of {amount(self.limit)}: "
-                    f"ask for less ({amount(self.limit - total + rise)} is left) or stop here; nothing was charged"
+                    f"ask for less ({amount(self.limit - book.spent)} is left) or stop here; nothing was charged"
                 )
-            return self._receipt(*_append(store, {**body, **fixed}))
+            self._check_unit(unit_of(body), book)
+            line, entry = book.next({**body, **fixed})
+            receipt = self._receipt(*entry)
+            self._append(turn, book, line, entry)
+            return receipt
+
+    def _check_unit(self, unit: str, book: Book) -> None:
+        if others := book.units - {unit}:
+            raise LedgerProblem(
+                f"this answer would protect {unit}, but earlier ones in the ledger protect {others.pop()}, and the two "
+                "do not add up: declare `person` in the schema as before, or keep another ledger; nothing was charged"
+            )
 
     def _split(self, path: str, body: dict[str, Any]) -> int:
-        with self._store.write() as store:
-            return _append(store, {**body, "kind": "split", "account": path})[0]
+        with self._turn(write=True) as (turn, book):
+            line, entry = book.next({**body, "kind": "split", "account": path})
+            self._append(turn, book, line, entry)
+            return entry[0]
+
+    def _append(self, turn: Turn, book: Book, line: bytes, entry: Entry) -> None:
+        """One line more. What follows from it is known when it is read, as everybody reads it."""
+        turn.append(line, book.place)
+        if self.path:
+            marks.write(book.id, (entry[0], entry[2]))
 
     def _receipt(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
         try:
             fields = {**{name: body[name] for name in Receipt.__dataclass_fields__ if name in body}, "data": self.name}
-            return Receipt(**{**fields, "epsilon": _amount(body["epsilon"])}, ledger=self.id, number=number, hash=hash)
+            fields["epsilon"] = read_amount(body["epsilon"])
+            return Receipt(**{**fields, "ledger": self.id, "number": number, "hash": hash})
         except (TypeError, KeyError):
             raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup") from None
 
@@ -211,7 +281,7 @@ class Ledger:
     def __reduce__(self) -> Any:
         if self.path is None:
             raise TypeError("a ledger in memory cannot be pickled: keep it in a file with Ledger.create(path, ...)")
-        return Ledger.open, (str(self.path),)
+        return _reopen, (str(self.path), self._words)
 
     def __repr__(self) -> str:
         return ledger_text(self)
@@ -220,102 +290,37 @@ class Ledger:
         return ledger_html(self)
 
 
+def _reopen(path: str, words: dict[str, str]) -> Ledger:
+    return Ledger.open(path).noted(**words)
+
+
 @dataclass(frozen=True)
 class Account:
-    """Whom to charge: the whole table, or one of its disjoint parts.
+    """Whom to charge: the whole table, or one of its disjoint parts, in one run.
 
     A part asks its parent only for what raises the dearest of its siblings; why that is enough for any interleaving
-    is in the kernel page. The amounts live in the ledger, in the parent's transaction, so a fork or a second process
-    cannot spend a part twice. All receipts bear the time at which the rows were opened: the time between two charges
-    would tell how long an answer took, and that depends on the rows.
+    is in the kernel page. The amounts follow from the ledger's entries, so a fork or a second process cannot spend a
+    part twice. All receipts bear the time at which the rows were opened: the time between two charges would tell how
+    long an answer took, and that depends on the rows.
     """
 
     ledger: Ledger
     path: str
     time: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    run: str = field(default_factory=lambda: secrets.token_hex(4))
+    purpose: str = ""
+    note: str = ""
+    file: str = ""
 
     def charge(self, budget: Budget, **body: Any) -> Receipt:
         """Reserve the budget, or refuse; the receipt is on the disk before this returns."""
-        return self.ledger._charge(self.path, budget.epsilon, {**body, "version": VERSION, "time": self.time})
+        words = {key: text for key in ("purpose", "note", "file") if (text := getattr(self, key))}
+        body |= {"version": VERSION, "time": self.time, "run": self.run, **words}
+        return self.ledger._charge(self.path, budget.epsilon, body)
 
     def split(self, **body: Any) -> str:
         """Open disjoint parts; costs nothing until one of them is charged."""
         return f"{self.path.rstrip('/')}/{self.ledger._split(self.path, body)}"
 
     def part(self, group: str, index: int) -> "Account":
-        return Account(self.ledger, f"{group}.{index}", self.time)
-
-
-class _Kept(dict[str, Fraction]):
-    """The amounts of a ledger, read and written inside one transaction."""
-
-    def __init__(self, store: sqlite3.Connection) -> None:
-        self.store = store
-
-    def __missing__(self, path: str) -> Fraction:
-        row = self.store.execute("SELECT spent FROM accounts WHERE path = ?", (path,)).fetchone()
-        return _amount(row[0]) if row else Fraction(0)
-
-    def __setitem__(self, path: str, spent: Fraction) -> None:
-        if not fits(spent):
-            raise BadInput("the exact total would not fit in the ledger: use an epsilon of fewer digits")
-        self.store.execute("INSERT OR REPLACE INTO accounts VALUES (?, ?)", (path, str(spent)))
-        super().__setitem__(path, spent)
-
-
-def _spend(amounts: dict[str, Fraction], path: str, cost: Fraction) -> Fraction:
-    """Add the cost to an account, the rise of the dearest sibling to its parent, and so on; the rise of the total."""
-    if not PATH.fullmatch(path):
-        raise LedgerProblem(
-            f"there is no account {path[:40]!r}: charge the whole table, or a part of one of its splits"
-        )
-    while True:
-        spent = amounts[path] = amounts[path] + cost
-        if path == ROOT:
-            return cost
-        group, path = path.rpartition(".")[0], path.rpartition("/")[0] or ROOT
-        if (cost := spent - amounts[group]) <= 0:
-            return Fraction(0)
-        amounts[group] = spent
-
-
-def _amount(text: Any) -> Fraction:
-    try:
-        numerator, _, denominator = text.partition("/")
-        value = Fraction(int(numerator), int(denominator or 1))
-    except (AttributeError, TypeError, ValueError, ZeroDivisionError):
-        value = Fraction(0)
-    if value <= 0:
-        raise LedgerProblem("an amount in the ledger is damaged: restore it from a backup")
-    return value
-
-
-def _digest(before: str, number: int, body: str) -> str:
-    return hashlib.sha256(f"{before}\n{number}\n{body}".encode()).hexdigest()
-
-
-def _first(limit: Budget, name: str) -> tuple[int, str, str]:
-    if not isinstance(name, str) or not name:
-        raise BadInput("a ledger needs the name of its data set, the one in the schema")
-    fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
-    body = json.dumps({**fields, "limit": str(limit.epsilon)}, sort_keys=True)
-    return 1, body, _digest("", 1, body)
-
-
-def _append(store: sqlite3.Connection, fields: dict[str, Any]) -> tuple[int, dict[str, Any], str]:
-    last, before = store.execute("SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1").fetchone()
-    body = json.dumps(fields, sort_keys=True)
-    entry = (last + 1, body, _digest(before, last + 1, body))
-    store.execute(INSERT, entry)
-    return entry[0], fields, entry[2]
-
-
-def _parse(row: tuple[Any, Any, Any], before: str) -> dict[str, Any]:
-    number, body, hash = row
-    try:
-        fields = json.loads(body)
-    except (TypeError, ValueError, RecursionError):
-        fields = None
-    if not isinstance(fields, dict) or hash != _digest(before, number, body):
-        raise LedgerProblem(f"entry {number} does not match its hash: the ledger was edited; restore it from a backup")
-    return fields
+        return replace(self, path=f"{group}.{index}")

@@ -50,11 +50,11 @@ MOST_PARTS = 1_000_000
 MOST_HALVINGS = 16
 
 
-def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) -> "Source":
+def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None, *, purpose: str = "") -> "Source":
     """Private rows behind their ledger. The rows' names and shape are checked, their values are not.
 
     `noise`: None for the operating system's, a seed for repeatable and marked answers, or a source such as
-    OpenDPNoise().
+    OpenDPNoise(). `purpose` is for the ledger's reader, such as "train naive-bayes".
     """
     if ledger.name != schema.name:
         raise LedgerProblem(
@@ -64,7 +64,7 @@ def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None) ->
     source = make_noise(noise)
     with quiet():
         table = read_table(rows, schema, source)
-    return Source(table, schema, ledger.account, source)
+    return Source(table, schema, ledger.run(purpose), source)
 
 
 class Source(Selecting):

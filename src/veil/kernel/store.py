@@ -1,134 +1,162 @@
-"""Where a ledger keeps its entries: a SQLite file that any number of processes may share, or memory."""
+"""Where a ledger keeps its lines: one file that any number of processes may share and that only grows, or memory."""
 
+import errno
 import os
+import random
 import secrets
-import sqlite3
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 from weakref import WeakSet
 
 from ..errors import LedgerProblem
 
-MARK = 1449486668
-LAYOUT = f"""
-PRAGMA application_id = {MARK};
-CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL);
-CREATE TABLE accounts (path TEXT PRIMARY KEY, spent TEXT NOT NULL) WITHOUT ROWID;
-CREATE TRIGGER entries_are_kept BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
-CREATE TRIGGER entries_are_final BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
-"""
-DURABLE = "PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;"  # EXTRA: also where a file is not in WAL mode
-INSERT = "INSERT INTO entries VALUES (?, ?, ?)"
-BUSY = "is locked by another program: close it, or try again"
-STRANGER = "is not a ledger: check the path, or restore the file from a backup"
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: ledgers live in memory there
+    fcntl = None  # type: ignore[assignment]
+
+SQLITE = b"SQLite format 3\0"  # how the ledgers of earlier versions begin
+FULL = "cannot grow, the disk is full: free some space and ask again; nothing was answered"
+DISK = "cannot be written, the disk reports an error: check it and ask again; nothing was answered"
+DENIED = "cannot be used: ask its owner for read and write permission to the file"
 ADVICE = {
-    "SQLITE_BUSY": BUSY,
-    "SQLITE_LOCKED": BUSY,
-    "SQLITE_PROTOCOL": BUSY,
-    "SQLITE_READONLY": "cannot be written: ask its owner for write permission to the file and its folder",
-    "SQLITE_FULL": "cannot grow, the disk is full: free some space and ask again; nothing was answered",
-    "SQLITE_IOERR": "cannot be written, the disk reports an error: check it and ask again; nothing was answered",
-    "SQLITE_CANTOPEN": "cannot be opened: check the path and the permissions of the file and its folder",
-    "SQLITE_NOTADB": STRANGER,
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), FULL),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), DENIED),
+    errno.ENOENT: "is gone: put it back, or open it where it is now",
 }
-DAMAGED = "is damaged: restore it from a backup and run `veil ledger verify` against your latest receipts"
+CHANGED = "was cut short or changed while it was open: restore its newest copy, then open it again"
+
+
+class Place(NamedTuple):
+    """How far a reader has come: the bytes up to there, and the last line, which must still be there next time."""
+
+    end: int = 0
+    last: bytes = b""
+
+
+class Turn:
+    """One look at the lines of a store, and at most one line more."""
+
+    def __init__(self, store: "Store", file: BinaryIO) -> None:
+        self._store, self._file, self._torn, self._process = store, file, 0, os.getpid()
+
+    def after(self, place: Place) -> tuple[list[bytes], Place]:
+        """The whole lines after a place, and the place after them.
+
+        What follows the last newline was never answered: an answer is given when its newline is on the disk.
+        """
+        self._file.seek(place.end - len(place.last))
+        known, new = (data := self._file.read())[: len(place.last)], data[len(place.last) :]
+        if known != place.last:
+            raise LedgerProblem(f"{self._store} {CHANGED}")
+        whole, newline, torn = new.rpartition(b"\n")
+        self._torn = len(torn)
+        if not newline:
+            return [], place
+        lines = [line + b"\n" for line in whole.split(b"\n")]
+        return lines, Place(place.end + len(whole) + 1, lines[-1])
+
+    def append(self, line: bytes, place: Place) -> None:
+        """Add a line right after this place, the end; it is there, and on the disk, when this returns."""
+        size = self._file.seek(0, os.SEEK_END)
+        if self._torn and size == place.end + self._torn:  # by somebody who was killed, or whose disk was full
+            size = self._file.truncate(place.end)
+        if size != place.end:
+            raise LedgerProblem(f"{self._store} {CHANGED}")
+        if os.getpid() != self._process:
+            raise LedgerProblem(f"{self._store} is in the middle of a charge of another process: ask again")
+        if self._file.write(line) != len(line):
+            raise OSError(errno.ENOSPC, "a short write")
+        landed = self._file.tell() == place.end + len(line)  # elsewhere if anybody wrote at the same time
+        self._store.settle(self._file)
+        self._file.seek(place.end)
+        if not landed or self._file.read() != line:
+            raise LedgerProblem(f"{self._store} {CHANGED}")
 
 
 class Store:
-    """A place for entries and amounts; `write` is one transaction at a time, `read` one consistent view.
+    """Lines that only grow. `turn(write=True)` excludes all other writers; why that holds is on the kernel page.
 
-    No connection crosses a fork. SQLite remembers a process's locks in its memory: a child would believe in locks that
-    only its parent holds, and go on writing to a journal that others have deleted.
+    Every turn opens the file for itself: a lock by `flock` belongs to what was opened, so that other openings of the
+    file, in this process or another, neither have it nor release it.
     """
 
-    _connection: sqlite3.Connection | None = None
     _file: tuple[int, int] | None = None
 
     def __init__(self, path: Path | None, patience: float = 30) -> None:
         self.path = path.absolute() if path else None
-        self._patience, self._process, self._lock = patience, os.getpid(), threading.RLock()
+        self._patience, self._memory, self._process = patience, BytesIO(), os.getpid()
+        self._lock, self._busy = threading.RLock(), threading.Lock()
         with _forking:
             _stores.add(self)
 
-    def _connect(self) -> sqlite3.Connection:
-        address = f"{self.path.as_uri()}?mode=rw" if self.path else "file::memory:"
-        return sqlite3.connect(address, timeout=self._patience, isolation_level=None, check_same_thread=False, uri=True)
-
-    def _open(self) -> sqlite3.Connection:
-        connection = self._connect()
-        try:
-            connection.executescript(DURABLE if self.path else LAYOUT)
-            if connection.execute("PRAGMA application_id").fetchone()[0] != MARK:
-                raise LedgerProblem(f"{self} {STRANGER}")
-            self._file = self._file or _identity(self.path)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def read(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._transaction("BEGIN")
-
-    def write(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._transaction("BEGIN IMMEDIATE")
-
-    def check(self) -> None:
-        """Raise LedgerProblem unless SQLite finds its own structures sound."""
-        with self.read() as connection:
-            if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
-                raise LedgerProblem(f"{self} {DAMAGED}")
+    @contextmanager
+    def turn(self, write: bool = False) -> Iterator[Turn]:
+        with self._lock:
+            if self._busy.locked():  # asked by a signal handler in the middle of a charge
+                raise LedgerProblem(f"{self} is in the middle of a charge: ask again when it is done")
+            with self._busy, self._explained():
+                with self._opened(write) if self.path else self._remembered() as file:
+                    yield Turn(self, file)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._explained():
-            connection = self._here()
-            try:
-                connection.execute(begin)
-                self._check_place()
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-
-    def _here(self) -> sqlite3.Connection:
-        """This process's connection, idle."""
-        if self._connection is None:
-            self._process, self._connection = os.getpid(), self._open()
+    def _remembered(self) -> Iterator[BinaryIO]:
         if self._process != os.getpid():
             raise LedgerProblem(
                 "this ledger lives in the memory of another process, which would not see what is spent here: "
                 "keep it in a file with Ledger.create(path, ...)"
             )
-        if self._connection.in_transaction:  # asked by a signal handler in the middle of a charge
-            raise LedgerProblem(f"{self} is in the middle of a charge: ask again when it is done")
-        return self._connection
+        yield self._memory
 
-    def _check_place(self) -> None:
-        """A file moved or replaced under its connection would be charged where nobody looks."""
-        if _identity(self.path) != self._file:
+    @contextmanager
+    def _opened(self, write: bool) -> Iterator[BinaryIO]:
+        flags, process = (os.O_RDWR | os.O_APPEND if write else os.O_RDONLY), os.getpid()
+        with open(str(self.path), "ab+" if write else "rb", 0, opener=lambda path, _: os.open(path, flags)) as file:
+            if write:
+                self._wait_for_lock(file)
+            self._check_place(file)
+            try:
+                yield file
+            finally:
+                if write and process == os.getpid():  # not in a child that a signal handler forked: it is the parent's
+                    fcntl.flock(file, fcntl.LOCK_UN)
+
+    def _wait_for_lock(self, file: BinaryIO) -> None:
+        deadline, pause = time.monotonic() + self._patience, 0.0002
+        while True:
+            with suppress(BlockingIOError):
+                return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.monotonic() > deadline:
+                raise LedgerProblem(f"{self} is locked by another program: close it, or try again")
+            time.sleep(pause * random.random())
+            pause = min(pause * 1.5, 0.02)
+
+    def _check_place(self, file: BinaryIO) -> None:
+        """A file moved or replaced meanwhile would be charged where nobody looks; under two names, in two places."""
+        found, named = os.fstat(file.fileno()), os.stat(str(self.path))
+        self._file = self._file or (found.st_dev, found.st_ino)
+        if not (found.st_dev, found.st_ino) == (named.st_dev, named.st_ino) == self._file:
             raise LedgerProblem(f"{self} was moved or replaced while it was open: open it again")
+        if named.st_nlink > 1:
+            raise LedgerProblem(f"{self} has a second name, where it may be replaced unseen: remove that hard link")
+
+    def settle(self, file: BinaryIO) -> None:
+        """Bring what was written to the disk, and make sure that it is where the path leads."""
+        if self.path:
+            _sync(file.fileno())
+            self._check_place(file)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, UnicodeError) as error:  # UnicodeError: SQLite quotes a damaged name
-            name = getattr(error, "sqlite_errorname", None) or ""
-            reason = next((text for prefix, text in ADVICE.items() if name.startswith(prefix)), DAMAGED)
-            raise LedgerProblem(f"{self} {reason}") from None
-
-    def close(self) -> None:
-        """Let go of the file; the next transaction opens it again."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def __del__(self) -> None:
-        self.close()
+        except OSError as error:
+            raise LedgerProblem(f"{self} {ADVICE.get(error.errno or 0, DISK)}") from None
 
     def __str__(self) -> str:
         return f"ledger {self.path or 'in memory'}"
@@ -140,13 +168,11 @@ _paused: list[Store] = []
 
 
 def _before_fork() -> None:
-    """Let transactions end, and leave nothing of SQLite's to the child; both sides connect again when they need to."""
+    """Let the turns of other threads end: a child would find their locks taken for ever."""
     _forking.acquire()
     for store in _stores:
         store._lock.acquire()
         _paused.append(store)
-        if store.path:
-            store.close()
 
 
 def _after_fork() -> None:
@@ -159,35 +185,47 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
-def _identity(path: Path | None) -> tuple[int, int]:
-    """Which file this is, whatever its name; a second name would have a journal of its own."""
-    if path is None:
-        return 0, 0
-    try:
-        found = os.stat(path)
-    except OSError:
-        raise LedgerProblem(f"ledger {path} is gone: put it back, or open it where it is now") from None
-    if found.st_nlink > 1:
-        raise LedgerProblem(f"ledger {path} has a second name, where other charges may be: remove that hard link")
-    return found.st_dev, found.st_ino
+def _sync(descriptor: int) -> None:
+    if hasattr(fcntl, "F_FULLFSYNC"):  # where fsync leaves it in the disk's own memory
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)
 
 
-def create_file(path: Path, first: tuple[int, str, str]) -> None:
-    """Make a new ledger file with its first entry, whole or not at all; never over an existing file."""
-    for left in (f"{path}-wal", f"{path}-journal"):
-        if os.path.lexists(left):  # SQLite would play it back into the new file
-            raise LedgerProblem(f"{left} belongs to a ledger that was at {path}: restore that, or choose another path")
-    draft = f"{path.parent / f'.{path.name}.{secrets.token_hex(4)}'}.draft"
+def check_file(path: Path) -> None:
+    """Raise LedgerProblem unless there is a file that may be a ledger of this version."""
+    if not os.path.isfile(path):
+        raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
+    if fcntl is None:
+        raise LedgerProblem("a ledger file needs the locks of Linux, macOS or another POSIX system: use Ledger(...)")
+    with suppress(OSError), open(path, "rb") as file:
+        if file.read(len(SQLITE)) == SQLITE:
+            raise LedgerProblem(f"ledger {path} is of an earlier version: run `veil ledger upgrade {path}` once")
+
+
+def create_file(path: Path, data: bytes, *, replace: bool = False) -> None:
+    """Make a new ledger file with these lines, whole or not at all; over an existing file only to replace it."""
+    draft = path.parent / f".{path.name}.{secrets.token_hex(4)}.draft"
     try:
-        with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-            connection.executescript(f"PRAGMA journal_mode = WAL; {DURABLE} {LAYOUT}")
-            connection.execute(INSERT, first)
-        os.link(draft, path)
+        with open(draft, "xb") as file:
+            file.write(data)
+            file.flush()
+            _sync(file.fileno())
+        (os.replace if replace else os.link)(draft, path)
+        _sync_folder(path.parent)
     except FileExistsError:
         raise LedgerProblem(f"{path} exists already: choose another path, or go on with this ledger") from None
-    except (OSError, ValueError, sqlite3.Error):
+    except (OSError, ValueError):
         raise LedgerProblem(f"{path} cannot be created: check the folder, its permissions and the disk") from None
     finally:
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(OSError, ValueError):
-                os.unlink(draft + suffix)
+        with suppress(OSError, ValueError):
+            os.unlink(draft)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -95,7 +95,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         schema, budget, settings = self._schema(X, y), Budget(self.epsilon), self.settings()
         columns = training_columns(X, y, schema)
-        made = run(self._plan, columns, schema, budget, ledger=self.ledger, noise=self.random_state)
+        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": f"train {self.method}"}
+        made = run(self._plan, columns, schema, budget, **asked)
         self._keep(schema, *made, settings)
         if is_public(self.schema):
             self._keep_classes(public_classes(schema.classes, columns[str(schema.label)]))

@@ -54,7 +54,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         """Select on rows X and their labels y; without y, X holds the label column that the schema names."""
         schema, budget = self._schema(X, y), Budget(self.epsilon)
         columns = training_columns(X, y, schema)
-        self._keep(schema, *run(self._plan, columns, schema, budget, ledger=self.ledger, noise=self.random_state))
+        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": f"select {self.method}"}
+        self._keep(schema, *run(self._plan, columns, schema, budget, **asked))
         self._declared = None if is_public(self.schema) else declared(self.schema)
         keep_names(self, X)
         return self

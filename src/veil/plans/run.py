@@ -26,13 +26,20 @@ Releases = tuple[Release[Any], ...]
 
 
 def run(
-    plan: Plan[Result], rows: Any, schema: Schema, budget: Budget, *, ledger: Any = None, noise: Any = None
+    plan: Plan[Result],
+    rows: Any,
+    schema: Schema,
+    budget: Budget,
+    *,
+    ledger: Any = None,
+    noise: Any = None,
+    purpose: str = "",
 ) -> tuple[Result, Releases, tuple[Receipt, ...]]:
     """What a plan makes of rows, every release it was made from, and what they cost.
 
-    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own.
+    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own. Receipts bear the `purpose`.
     """
-    source = open_source(rows, schema, ledger_of(ledger, budget, schema), noise=noise)
+    source = open_source(rows, schema, ledger_of(ledger, budget, schema), noise=noise, purpose=purpose)
     result = plan(source, budget)
     releases, receipts = source.record
     return result, tuple(releases), tuple(receipts)

@@ -38,7 +38,8 @@ def publish(
     """
     schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
     plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
-    release, releases, receipts = run(plan, rows, schema, Budget(epsilon), ledger=ledger, noise=random_state)
+    asked = {"ledger": ledger, "noise": random_state, "purpose": f"publish {method}"}
+    release, releases, receipts = run(plan, rows, schema, Budget(epsilon), **asked)
     return Synopsis(schema, release, releases, receipts, method, kept)
 
 

@@ -1,0 +1,130 @@
+"""Book: the entries of a ledger, each a line of its file, and what follows from them: the chain and the amounts.
+
+Nothing that follows from entries is ever stored beside them. An entry's hash covers the one before it.
+"""
+
+import hashlib
+import json
+import re
+import secrets
+from fractions import Fraction
+from typing import Any
+
+from ..errors import BadInput, LedgerProblem
+from .budget import Budget
+from .marks import Mark
+from .store import Place
+
+FORMAT = 1
+ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
+PATH = re.compile(r"/|(/[0-9]+\.[0-9]+)+")
+LINE = re.compile(r'\{"number": ([0-9]{1,18}), "hash": "([0-9a-f]{64})", "body": (\{.*\})\}\n')
+ROW = "one row"
+Entry = tuple[int, dict[str, Any], str]
+
+
+class Book:
+    """What is known of a ledger from reading it up to a place, every line of it checked."""
+
+    def __init__(self) -> None:
+        self.place, self.hashes, self.units = Place(), list[str](), set[str]()
+        self.amounts: dict[str, Fraction] = {}
+        self.id, self.name, self.limit = "", "", Fraction(0)
+
+    @property
+    def spent(self) -> Fraction:
+        return self.amounts.get(ROOT, Fraction(0))
+
+    def has(self, mark: Mark | None) -> bool:
+        """Whether the marked entry is one of these."""
+        return mark is None or (0 < mark[0] <= len(self.hashes) and self.hashes[mark[0] - 1] == mark[1])
+
+    def next(self, body: dict[str, Any]) -> tuple[bytes, Entry]:
+        """The line of the next entry, and the entry."""
+        number, text = len(self.hashes) + 1, json.dumps(body, sort_keys=True)
+        hash = _digest(self.hashes[-1] if self.hashes else "", number, text)
+        return f'{{"number": {number}, "hash": "{hash}", "body": {text}}}\n'.encode("ascii"), (number, body, hash)
+
+    def add(self, line: bytes) -> Entry:
+        """The next entry, checked and accounted for; raises LedgerProblem if it cannot be the next."""
+        expected, found = len(self.hashes) + 1, LINE.fullmatch(line.decode("ascii", "replace"))
+        if not found and expected == 1:
+            raise LedgerProblem("this is not a ledger: check the path, or restore the file from a backup")
+        if found and int(found[1]) != expected:
+            raise LedgerProblem(f"entry {expected} is missing: the ledger was edited; restore it from a backup")
+        body = _parse(found[3]) if found else None
+        if not found or body is None or found[2] != _digest("".join(self.hashes[-1:]), expected, found[3]):
+            raise LedgerProblem(
+                f"entry {expected} does not match its hash: the ledger was edited; restore it from a backup"
+            )
+        self._account(expected, body)
+        self.hashes.append(found[2])
+        return expected, body, found[2]
+
+    def _account(self, number: int, body: dict[str, Any]) -> None:
+        if (number == 1) != (body.get("kind") == "create"):
+            raise LedgerProblem("the ledger has lost its first entry: restore it from a backup")
+        if number == 1 and body.get("format") != FORMAT:
+            raise LedgerProblem("this ledger was made by a newer version of Veil: upgrade with `pip install -U veil`")
+        if number == 1:
+            self.id, self.name, self.limit = str(body.get("id")), str(body.get("name")), read_amount(body.get("limit"))
+        if body.get("kind") == "charge":
+            self.amounts |= self.price(str(body.get("account")), read_amount(body.get("epsilon")))
+            self.units.add(unit_of(body))
+        if self.spent > self.limit:
+            raise LedgerProblem("the entries pass the limit: the ledger was edited; restore it from a backup")
+
+    def price(self, path: str, cost: Fraction) -> dict[str, Fraction]:
+        """The amounts that a charge changes: of its account by the cost, of the parent by the rise of its dearest part,
+        and so on up to the total."""
+        if not PATH.fullmatch(path):
+            raise LedgerProblem(
+                f"there is no account {path[:40]!r}: charge the whole table, or a part of one of its splits"
+            )
+        changed: dict[str, Fraction] = {}
+        while True:
+            spent = changed[path] = self.amounts.get(path, Fraction(0)) + cost
+            if path == ROOT:
+                return changed
+            group, path = path.rpartition(".")[0], path.rpartition("/")[0] or ROOT
+            if (cost := spent - self.amounts.get(group, Fraction(0))) <= 0:
+                return changed
+            changed[group] = spent
+
+
+def first_line(limit: Budget, name: str) -> bytes:
+    """The line that begins a new ledger."""
+    if not isinstance(name, str) or not name:
+        raise BadInput("a ledger needs the name of its data set, the one in the schema")
+    fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
+    return Book().next({**fields, "limit": str(limit.epsilon)})[0]
+
+
+def unit_of(body: dict[str, Any]) -> str:
+    """Whom a charge protects: one row, or one person. With how many rows does not matter, since an epsilon is a
+    person's either way, and epsilons of one person add up."""
+    return str(body.get("protects", ROW)).partition(",")[0]
+
+
+def read_amount(text: Any) -> Fraction:
+    """An amount as it is written in an entry."""
+    try:
+        numerator, _, denominator = text.partition("/")
+        value = Fraction(int(numerator), int(denominator or 1))
+    except (AttributeError, TypeError, ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if value <= 0:
+        raise LedgerProblem("an amount in the ledger is damaged: restore it from a backup")
+    return value
+
+
+def _digest(before: str, number: int, body: str) -> str:
+    return hashlib.sha256(f"{before}\n{number}\n{body}".encode()).hexdigest()
+
+
+def _parse(text: str) -> dict[str, Any] | None:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
