@@ -11,6 +11,7 @@ import typer
 from ..display import amount, number, readable
 from ..errors import BadInput
 from ..files import check_types, column_types, new_file, read_rows
+from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
@@ -23,6 +24,7 @@ SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is N
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
 Public = Annotated[Path, typer.Option(help="What is public about them, a TOML file.")]
 Account = Annotated[Path | None, typer.Option(help="The account to charge; without one, a budget of exactly epsilon.")]
+Note = Annotated[str, typer.Option(help="A few words for the ledger: what this is for.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no rows, charge nothing.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
@@ -34,6 +36,16 @@ def check_names(data: Path, schema: Schema) -> None:
     if absent := [name for name in wanted if name and name not in present]:
         raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
     check_types(present, schema)
+
+
+def open_book(ledger: Path | None, note: str, out: Path | None) -> Ledger | None:
+    """The ledger of a command, if it names one; its receipts will bear the note and the name of the file."""
+    return Ledger.open(ledger).noted(note, file=out or "") if ledger else None
+
+
+def own_book(cost: Budget, schema: Schema, note: str, out: Path | None) -> Ledger:
+    """A budget of its own, for a command without a ledger."""
+    return Ledger(cost, schema.name).noted(note, file=out or "")
 
 
 @contextmanager

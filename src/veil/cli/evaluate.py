@@ -24,6 +24,7 @@ def evaluate(
         str | None, typer.Option(help="The class that high scores stand for; the last if absent.")
     ] = None,
     ledger: charge.Account = None,
+    note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the result is then NOT private.")] = None,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
@@ -38,17 +39,17 @@ def evaluate(
 
     public, published, budget = Schema.read(schema), load_model(model), Budget(epsilon)
     charge.check_names(data, published.schema_.model_copy(update={"person": public.person, "label": public.label}))
-    account = Ledger.open(ledger) if ledger else None
+    page = out or Path("evaluation.html")
+    account = charge.open_book(ledger, note, page)
     if dry_run:
         asked = rehearse_roc_curve(published, epsilon=budget, schema=public, positive=positive)
         people = {key: getattr(public, key) for key in ("person", "rows_per_person", "rows")}
         charge.show_plan(asked, published.schema_.model_copy(update=people), account, as_json)
         return
-    page = out or Path("evaluation.html")
-    check_paths(page, model, data, schema, ledger=ledger)
+    check_paths(page, model, data, schema, ledger)
     if account:
         check_budget(account, budget)
-    book = account or Ledger(budget, public.name)
+    book = account or charge.own_book(budget, public, note, page)
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
     with charge.accounted(account):

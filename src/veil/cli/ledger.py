@@ -4,12 +4,13 @@ import csv
 import io
 import json
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ..display import amount
+from ..display import SHOWN, amount, earlier, exact_text, run_rows
 from ..errors import BadInput
 from ..kernel.ledger import Ledger, Receipt
 from .output import FORMULA, Json, console, print_json, show_table, write_text
@@ -35,22 +36,48 @@ def create(
 
 
 @app.command(epilog="Example: veil ledger show survey.ledger")
-def show(ledger: File, as_json: Annotated[bool, Json] = False) -> None:
-    """Show the limit, what is spent and what for."""
+def show(
+    ledger: File,
+    entries: Annotated[bool, typer.Option("--entries", help="Show every entry instead of one line a run.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show all runs, not the latest alone.")] = False,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Show what the rows were opened for and what it cost, oldest first, and what is left."""
     book = Ledger.open(ledger)
-    receipts, spent = book.receipts(), book.spent
+    runs, receipts = book.runs(), book.receipts()
+    spent = runs[-1].total if runs else Fraction(0)
     if as_json:
-        totals = {"limit": str(book.limit), "spent": str(spent), "left": str(book.limit - spent)}
-        print_json({"name": book.name, "ledger": book.id, **totals, "receipts": [r.to_dict() for r in receipts]})
+        amounts = {"limit": book.limit, "spent": spent, "left": book.limit - spent}
+        totals = {name: exact_text(value) for name, value in amounts.items()}
+        lists = {"runs": [r.to_dict() for r in runs], "receipts": [r.to_dict() for r in receipts]}
+        print_json({"name": book.name, "ledger": book.id, **totals, **lists})
         return
+    if entries:
+        show_table(f"Ledger '{book.name}', every entry", *_entries(receipts))
+    else:
+        for line in [] if everything else earlier(runs, "veil ledger show --all"):
+            console.print(line)
+        show_table(f"Ledger '{book.name}'", *run_rows(runs if everything else runs[-SHOWN:]))
+    console.print(f"{amount(spent)} of {amount(book.limit)} spent, {amount(book.limit - spent)} left")
+    if any(not r.private for r in receipts):
+        console.print("Some answers are NOT private: seeded noise, or rows declared public.", style="bold red")
+
+
+def _entries(receipts: list[Receipt]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The header and the rows of a table of receipts."""
     rows = [
         (r.number, amount(r.epsilon), r.account, r.verb, r.question, "yes" if r.private else "NO", r.time)
         for r in receipts
     ]
-    show_table(f"Ledger '{book.name}'", ["entry", "epsilon", "part", "verb", "question", "private", "time"], rows)
-    console.print(f"{amount(spent)} of {amount(book.limit)} spent, {amount(book.limit - spent)} left")
-    if any(not r.private for r in receipts):
-        console.print("Some answers are NOT private: seeded noise, or rows declared public.", style="bold red")
+    return ["entry", "epsilon", "part", "verb", "question", "private", "time"], rows
+
+
+@app.command(epilog="Example: veil ledger upgrade survey.ledger")
+def upgrade(ledger: File) -> None:
+    """Rewrite a ledger of an earlier version in its place, entry by entry; receipts stay valid."""
+    from .upgrade import upgrade
+
+    typer.echo(f"Upgraded {ledger}: {upgrade(ledger)} entries, as they were.")
 
 
 @app.command(epilog="Example: veil ledger verify survey.ledger --against receipt.json")
@@ -69,7 +96,9 @@ def verify(
         return
     typer.echo(f"{ledger} is sound: {entries} entries, {len(witnesses)} of them confirmed by receipts.")
     if not witnesses:
-        typer.echo("Without a receipt (--against) a file that was cut short or restored from a backup looks the same.")
+        typer.echo(
+            "Without a receipt (--against), elsewhere than here, a file that was cut short or is old looks the same."
+        )
 
 
 @app.command(epilog="Example: veil ledger export survey.ledger --json --out receipts.json")

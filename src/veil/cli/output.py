@@ -67,10 +67,9 @@ def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
         yield lambda: progress.update(task, advance=1, description=next(coming))
 
 
-def check_paths(*paths: Path | None, ledger: Path | None = None) -> None:
-    """Refuse one file for two purposes: writing one would destroy the other. A ledger has other files beside it."""
-    beside = [Path(f"{ledger}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")] if ledger else []
-    named = [path.resolve() for path in [*paths, *beside] if path]
+def check_paths(*paths: Path | None) -> None:
+    """Refuse one file for two purposes: writing one would destroy the other."""
+    named = [path.resolve() for path in paths if path]
     if len(set(named)) < len(named):
         raise BadInput("one path is given for two files: what is read and what is written must be different files")
 

@@ -29,6 +29,7 @@ def publish(
         int | None, typer.Option(min=0, max=10**9, help="How many of them; as many as were counted if absent.")
     ] = None,
     ledger: charge.Account = None,
+    note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the table is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the table if absent.")] = None,
     dry_run: charge.DryRun = False,
@@ -44,18 +45,18 @@ def publish(
     public, budget = Schema.read(schema), Budget(epsilon)
     find_plan(method)
     charge.check_names(data, public)
-    account = Ledger.open(ledger) if ledger else None
+    account = charge.open_book(ledger, note, out)
     if dry_run:
         charge.show_plan(rehearse_publish(public, budget, method), public, account, as_json)
         return
     if out is None:
         raise BadInput("say where to write the table, such as --out synopsis.veil")
     page = report or out.with_suffix(".html")
-    check_paths(out, page, synthetic, data, schema, ledger=ledger)
+    check_paths(out, page, synthetic, data, schema, ledger)
     _check_synthetic(synthetic, rows)
     if account:
         check_budget(account, budget)
-    book = account or Ledger(budget, public.name)
+    book = account or charge.own_book(budget, public, note, out)
     others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(book)
     make = _maker(public, budget, method, book, seed)

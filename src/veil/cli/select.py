@@ -36,6 +36,7 @@ def select(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the schema with what was selected alone.")] = None,
     ledger: charge.Account = None,
+    note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the selection is NOT private.")] = None,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
@@ -46,14 +47,14 @@ def select(
     model = _selector(score, k, threshold, at_most, how, words_per_row)
     model.set_params(epsilon=cost.epsilon, schema=public, random_state=seed)
     charge.check_names(data, public)
-    account = Ledger.open(ledger) if ledger else None
+    account = charge.open_book(ledger, note, out)
     if dry_run:
         charge.show_plan(model.rehearse(), public, account, as_json)
         return
-    check_paths(data, schema, out, ledger=ledger)
+    check_paths(data, schema, out, ledger)
     if account:
         check_budget(account, cost)
-    model.ledger = account or Ledger(cost, public.name)
+    model.ledger = account or charge.own_book(cost, public, note, out)
     with charge.accounted(account):
         _fit(model, data, out, force, as_json)
     if as_json:

@@ -7,7 +7,6 @@ import typer
 
 from ..errors import BadInput
 from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
 from ..plans.catalogue import NAMES, presets
 from ..plans.run import check_budget
 from ..schema import Schema
@@ -32,6 +31,7 @@ def train(
     method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}. See veil methods.")] = "naive-bayes",
     preset: Annotated[str | None, typer.Option(help=f"A paper's way to grow trees. Of {PRESETS}.")] = None,
     ledger: charge.Account = None,
+    note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
     test_share: Annotated[
@@ -52,7 +52,7 @@ def train(
     public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
     charge.check_names(data, public)
-    account = Ledger.open(ledger) if ledger else None
+    account = charge.open_book(ledger, note, out)
     if test_epsilon is not None and test_share is None:
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
     run = Run(model, test_share, test_epsilon or epsilon)
@@ -63,11 +63,11 @@ def train(
         raise BadInput("say where to write the model, such as --out model.veil")
     page = report or out.with_suffix(".html")
     judged = out.with_name(f"{out.stem}-evaluation.html") if test_share else None
-    check_paths(out, page, judged, data, schema, ledger=ledger)
+    check_paths(out, page, judged, data, schema, ledger)
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
     if account:
         check_budget(account, cost)
-    model.ledger = account or Ledger(cost, public.name)
+    model.ledger = account or charge.own_book(cost, public, note, out)
     others = {
         page: charge.report_writer(model.ledger, TRAINED.format(test_share) if judged else ""),
         **({judged: run.write} if judged else {}),

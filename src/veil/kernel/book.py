@@ -43,7 +43,7 @@ class Book:
         """The line of the next entry, and the entry."""
         number, text = len(self.hashes) + 1, json.dumps(body, sort_keys=True)
         hash = _digest(self.hashes[-1] if self.hashes else "", number, text)
-        return f'{{"number": {number}, "hash": "{hash}", "body": {text}}}\n'.encode("ascii"), (number, body, hash)
+        return line_of(number, hash, text), (number, body, hash)
 
     def add(self, line: bytes) -> Entry:
         """The next entry, checked and accounted for; raises LedgerProblem if it cannot be the next."""
@@ -90,6 +90,11 @@ class Book:
             if (cost := spent - self.amounts.get(group, Fraction(0))) <= 0:
                 return changed
             changed[group] = spent
+
+
+def line_of(number: int, hash: str, body: str) -> bytes:
+    """How an entry is written."""
+    return f'{{"number": {number}, "hash": "{hash}", "body": {body}}}\n'.encode()
 
 
 def first_line(limit: Budget, name: str) -> bytes:

@@ -203,15 +203,15 @@ def check_file(path: Path) -> None:
             raise LedgerProblem(f"ledger {path} is of an earlier version: run `veil ledger upgrade {path}` once")
 
 
-def create_file(path: Path, data: bytes, *, replace: bool = False) -> None:
-    """Make a new ledger file with these lines, whole or not at all; over an existing file only to replace it."""
+def create_file(path: Path, line: bytes) -> None:
+    """Make a new ledger file with its first line, whole or not at all; never over an existing file."""
     draft = path.parent / f".{path.name}.{secrets.token_hex(4)}.draft"
     try:
         with open(draft, "xb") as file:
-            file.write(data)
+            file.write(line)
             file.flush()
             _sync(file.fileno())
-        (os.replace if replace else os.link)(draft, path)
+        os.link(draft, path)
         _sync_folder(path.parent)
     except FileExistsError:
         raise LedgerProblem(f"{path} exists already: choose another path, or go on with this ledger") from None

@@ -1,0 +1,53 @@
+"""Ledgers of earlier versions were SQLite databases: their entries, rewritten as lines. The chain stays as it was."""
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from ..errors import LedgerProblem
+from ..files import new_file
+from ..kernel.book import Book, line_of
+
+ENTRIES = "SELECT number, hash, body FROM entries ORDER BY number"
+OLD = b"SQLite format 3\0"
+
+
+def upgrade(path: Path) -> int:
+    """The number of entries of a ledger file, once all of them are lines of a new file in its place.
+
+    Nobody can charge the old one meanwhile; whoever still has it open finds that it was replaced. A ledger that is not
+    sound is left alone.
+    """
+    path = path.resolve()
+    with suppress(OSError), open(path, "rb") as file:
+        if file.read(len(OLD)) != OLD:
+            raise LedgerProblem(f"{path} is not a ledger of an earlier version: there is nothing to upgrade")
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)) as old:
+            old.execute("BEGIN EXCLUSIVE")
+            lines = [line_of(*row) for row in old.execute(ENTRIES)]
+            _check(lines)
+            _replace(path, lines)
+    except (sqlite3.Error, UnicodeError):
+        raise LedgerProblem(f"{path} cannot be read: close all that use it, or restore it from a backup") from None
+    for beside in ("-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.unlink(f"{path}{beside}")
+    return len(lines)
+
+
+def _check(lines: list[bytes]) -> None:
+    book = Book()
+    for line in lines:
+        book.add(line)
+    if not lines:
+        raise LedgerProblem("the ledger has lost its first entry: restore it from a backup")
+
+
+def _replace(path: Path, lines: list[bytes]) -> None:
+    with new_file(path, force=True) as draft, open(draft, "wb") as file:
+        file.write(b"".join(lines))
+        os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+        file.flush()
+        os.fsync(file.fileno())
