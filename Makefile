@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench audit coverage docs peers clean
+.PHONY: help demo test lint bench audit audit-ledger coverage docs peers clean
 
 help:           ## list the commands
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 .venv/demo: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -33,6 +33,9 @@ bench: .venv/dev        ## measure speed and memory against references; writes b
 
 audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins
 	$(BIN)/veil audit --deep
+
+audit-ledger: .venv/dev ## charge, kill and disturb ledgers, 10,000 kills; goes on where it was stopped
+	$(BIN)/python bench/ledger_attack.py
 
 coverage: .venv/dev     ## count how often intervals of private AUCs hold the exact ones; half an hour, needs VEIL_DATA
 	$(BIN)/python docs/auc_coverage.py

@@ -12,7 +12,12 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
+ELSEWHERE = {
+    "index": "README.md",
+    "contributing": "CONTRIBUTING.md",
+    "changelog": "CHANGELOG.md",
+    "security": "SECURITY.md",
+}
 NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
     "Guides": {
@@ -24,7 +29,10 @@ NAV = {
         **{"comparison": "Comparison", "reproduction": "Reproduction"},
         **{"trees": "Trees", "reproduction-roc": "ROC curves", "selection": "Words"},
     },
-    "Privacy": {"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
+    "Privacy": {
+        **{"promise": "Promise", "how-it-works": "How it works", "kernel": "Kernel"},
+        **{"advisories": "Advisories", "security": "Security"},
+    },
     "Reference": {"cli": "Command line", "contributing": "Contributing", "changelog": "Changelog"},
 }
 STYLE = (

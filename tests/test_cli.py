@@ -19,14 +19,14 @@ import pytest
 import typer
 
 from shell import output, run
-from veil import BadInput, Ledger, NaiveBayesClassifier, Schema, cli, grid, open_source
+from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, Schema, cli, grid, open_source
 from veil.cli import app, main
 from veil.owner import BANNER
 from veil.plans.catalogue import CARDS
 
 NAMES = [
     *("ledger", "number", "hash", "data", "account", "verb", "question", "epsilon", "noise", "private", "version"),
-    *("time", "protects"),
+    *("time", "protects", "run", "purpose", "note", "file"),
 ]
 SECRET = "SECRET-7391"
 pytestmark = pytest.mark.usefixtures("wide_terminal")
@@ -225,8 +225,25 @@ def test_a_limit_that_is_no_amount_is_refused(tmp_path: Path, limit: str, start:
 
 def test_a_ledger_is_shown_with_what_was_spent(files: Path) -> None:
     shown = output("ledger", "show", files / "ten.ledger")
-    assert "7/12 of 1 spent, 5/12 left" in shown and "town[6]" in shown
+    assert "7/12 of 1 spent, 5/12 left" in shown and "ask: count" in shown and "town[6]" not in shown
+    assert "town[6]" in output("ledger", "show", files / "ten.ledger", "--entries")
     assert "NOT private" in shown  # the noise was seeded
+
+
+def test_many_runs_are_shortened_openly(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "l.ledger", 1, "survey").noted("weekly\x1b[31m", file="table.veil")
+    for week in range(25):
+        ask = {"verb": "count", "question": "age", "noise": "operating system", "private": True}
+        ledger.run(f"publish week {week:02}").charge(Budget("0.01"), **ask)
+    shown, every = (output("ledger", "show", ledger.path, *more) for more in ([], ["--all"]))
+    assert "... 5 earlier runs: veil ledger show --all" in shown and "earlier" not in every
+    assert "week 04" not in shown and "week 05" in shown and "week 00" in every and "\x1b" not in shown + every
+    assert "0.25 of 1 spent, 0.75 left" in shown and "table.veil" in shown
+    found = json.loads(output("ledger", "show", ledger.path, "--json"))
+    assert len(found["runs"]) == len(found["receipts"]) == 25
+    first = {key: value for key, value in found["runs"][0].items() if key not in ("run", "time")}
+    said = {"purpose": "publish week 00", "file": "table.veil", "note": "weekly\x1b[31m", "private": True}
+    assert first == {**said, "answers": 1, "epsilon": "1/100", "total": "1/100"}
 
 
 def test_a_ledger_speaks_json(files: Path) -> None:
@@ -266,15 +283,17 @@ def test_a_sound_ledger_agrees_with_its_witness(files: Path, witness: tuple[Path
 
 
 def test_a_ledger_that_was_restored_from_a_backup_is_found_out(
-    files: Path, rows: pd.DataFrame, schema: Schema, start: Run
+    files: Path, rows: pd.DataFrame, schema: Schema, start: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = files / "old.ledger"
     ledger = Ledger.open(files / "ten.ledger")
-    ledger._store.close()
     shutil.copy(files / "ten.ledger", old)
     source = open_source(rows, schema, ledger, noise=1)
     (files / "receipt.json").write_text(json.dumps(source.count(grid(schema, "town"), "1/8").receipt.to_dict()))
     assert "1 of them confirmed" in output("ledger", "verify", ledger.path, "--against", files / "receipt.json")
+    code, out, said = start("ledger", "verify", old, "--against", files / "receipt.json")
+    assert (code, out) == (2, "") and "is not the newest copy" in said and said.count("\n") == 1
+    monkeypatch.setenv("VEIL_STATE", str(files / "another machine"))
     code, out, said = start("ledger", "verify", old, "--against", files / "receipt.json")
     assert (code, out) == (2, "") and "the ledger was cut short or is old" in said and said.count("\n") == 1
 
@@ -364,7 +383,7 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(tmp_path: Path) -> None:
 def test_what_goes_to_a_file_is_not_cut(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS")
     time = Ledger.open(files / "ten.ledger").receipts()[0].time
-    assert time in shell("ledger", "show", files / "ten.ledger").stdout
+    assert time in shell("ledger", "show", files / "ten.ledger", "--entries").stdout
     shown = shell("methods").stdout
     assert all(card.good_for in shown for card in CARDS)
 

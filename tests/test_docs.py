@@ -21,13 +21,15 @@ from veil.cli import app, main
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")] + sorted(DOCS.rglob("*.md"))
+PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")] + sorted(
+    DOCS.rglob("*.md")
+)
 TUTORIAL, EPSILON = DOCS / "guide" / "tutorial.md", DOCS / "guide" / "epsilon.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^):\s]+)\)")
 IMAGE = re.compile(r"!\[(.*?)\]\(([^)]+)\)", re.S)
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
-TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+[+-][\d:]+")
+TIME = re.compile(r"\d{4}-\d\d-\d\d(T[\d:]+[+-][\d:]+| \d\d:\d\d)")
 RANGE = r"{} about ([\d.]+) \(95 of 100 runs: ([\d.]+) to ([\d.]+)\)"
 WIDER = 3  # times the stated range, which is 1.96 standard deviations to each side: no run in 10,000 falls outside
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from contextlib import suppress
 from fractions import Fraction
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import pytest
 
 from veil.errors import BudgetRefused, LedgerProblem
 from veil.kernel.budget import Budget
 from veil.kernel.ledger import Ledger
+from veil.kernel.store import Store, Turn
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
@@ -95,3 +98,34 @@ def test_files_removed_from_beside_a_ledger_do_not_let_three_processes_spend_apa
     for spender in spenders:
         spender.end()
     assert sum(spender.answers for spender in spenders) == 10 and Ledger.open(path).spent == Fraction(1)
+
+
+# A short run of the attack that `make audit-ledger` makes
+
+
+@pytest.fixture
+def attack(tmp_path, monkeypatch):
+    """One round of it in an empty folder; gives what it came to."""
+    monkeypatch.setenv("VEIL_STATE", "")  # the attack sets it; this puts it back
+    spec = spec_from_file_location("ledger_attack", Path(__file__).parents[2] / "bench" / "ledger_attack.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "PAUSE", 0.001)
+    return lambda seed, kills: module.one_round(kills, seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_kills_and_disturbances_neither_overspend_a_ledger_nor_go_unseen(attack, seed):
+    found = attack(seed, 40)
+    assert not [kind for kind in ("overspent", "undercounted", "unseen", "unforeseen") if found[kind]], found
+    assert found["answers"] > 0 and found["kills"] > 16
+
+
+def test_the_attack_finds_a_ledger_without_locks_and_checks(attack, monkeypatch):
+    def append(turn, line, place):
+        turn._file.seek(0, os.SEEK_END)
+        turn._file.write(line)
+
+    monkeypatch.setattr(Store, "_wait_for_lock", lambda *_: None)
+    monkeypatch.setattr(Turn, "append", append)
+    assert attack(0, 40)["undercounted"] > 0
