@@ -95,7 +95,7 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
 def as_column(values: Any, name: str) -> Any:
     """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
     if isinstance(values, np.ma.MaskedArray):
-        values = np.where(np.ma.getmaskarray(values), None, _objects(values.data)) if values.ndim == 1 else values.data
+        values = _unmasked(values) if values.ndim == 1 else values.data
     values = values if isinstance(values, (np.ndarray, *SERIES)) else _held(values)
     if isinstance(values, SERIES) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
@@ -103,6 +103,13 @@ def as_column(values: Any, name: str) -> Any:
     if odd or not isinstance(values, Collection):
         raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
     return np.fromiter(values, object, len(values))
+
+
+def _unmasked(values: Any) -> npt.NDArray[Any]:
+    """The values as objects, None where they are masked."""
+    found = _objects(values.data)
+    found[np.ma.getmaskarray(values)] = None
+    return found
 
 
 def _held(values: Any) -> Any:
@@ -189,9 +196,8 @@ def person_id(value: Any) -> str | None:
     """
     try:
         value = _plain(value)
-        if not isinstance(value, NAMING) or isinstance(value, (float, np.floating)) and not abs(value) < 2**53:
-            return None
-        text = _text(value)
+        vague = isinstance(value, (float, np.floating)) and not -(2**53) < float(value) < 2**53
+        text = _text(value) if isinstance(value, NAMING) and not vague else None
         known = None if text is None else spelling(text)
     except Exception:
         return None

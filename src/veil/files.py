@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -106,14 +105,12 @@ def _read_csv(path: str | os.PathLike[str], names: list[str], every_line: bool) 
 
 
 def _as_utf8(text: bytes) -> bytes:
-    """The text with a character of private use for each byte that is not UTF-8, another for another byte: of a line that
-    it leaves out, PyArrow prints such bytes, and one character for all would make one person of several."""
+    """The text with U+FFFD for what is not UTF-8: of a line that it leaves out, PyArrow prints such bytes."""
     try:
         str(text, "utf-8")
         return text
     except UnicodeDecodeError:
-        escaped = str(text, "utf-8", "surrogateescape")
-        return re.sub("[\udc80-\udcff]", lambda byte: chr(ord(byte[0]) + 0xF2400), escaped).encode()
+        return str(text, "utf-8", "replace").encode()
 
 
 def _parse(text: bytes, names: list[str], every_line: bool) -> pa.Table:

@@ -119,14 +119,11 @@ def test_rows_without_an_id_are_nobodys() -> None:
     assert kept(objects([*nothing, *blank, *odd, "a"]), range(33)) == [32]
 
 
-def test_bytes_that_are_no_text_are_people_of_their_own(tmp_path: Any) -> None:
+def test_bytes_that_are_no_text_are_people_of_their_own() -> None:
     ids = ["Müller".encode("latin-1"), "Möller".encode("latin-1"), "Maller".encode("latin-1")]
     assert len({*map(person_id, ids)}) == 3
     for column in (ids, np.array(ids), pa.array(ids, pa.binary())):
         assert kept(column, range(3)) == [0, 1, 2]
-    path = tmp_path / "rows.csv"
-    path.write_bytes(b"a,id\n" + b"".join(b"x,%s\n" % name for name in ids * 3))
-    assert kept(read_rows(path)["id"], range(9)) == [0, 1, 2, 3, 4, 5]
 
 
 SAME: list[list[Any]] = [
