@@ -51,14 +51,17 @@ ODD = {"a mark": "?,?,?,?,?,?,?,?", "nothing": ",,,,,,,", "a fraction": "1.5,1.5
 NAMES = ["ward", "town", "smoker", "age", "weight", "note"]
 
 
-def frame(*more, **options):
-    text = "ward,town,smoker,age,weight,note,ill,who\n" + "\n".join([*LINES, *more])
+FEW = LINES[:8]
+
+
+def frame(*more, lines=FEW, **options):
+    text = "ward,town,smoker,age,weight,note,ill,who\n" + "\n".join([*lines, *more])
     return pd.read_csv(io.StringIO(text), **options)
 
 
 def predicted(model, rows):
     """What is made of the rows of the file, without those that were added."""
-    return prediction_table(model, rows, None, SCHEMA, None).rows["prediction"][: len(LINES)].tolist()
+    return prediction_table(model, rows, None, SCHEMA, None).rows["prediction"][: len(FEW)].tolist()
 
 
 KINDS = ColumnTransformer(
@@ -82,8 +85,8 @@ MODELS = {
 def test_one_odd_row_changes_what_a_model_makes_of_no_other(name, odd):
     """The types that pandas gives the columns change with it: whole numbers, floats or texts."""
     odd, rows, columns = ODD[odd], frame(), NAMES if name == "one-hot" else ["ward", "age", "weight"]
-    model = MODELS[name].fit(rows[columns], rows["ill"])
-    more = frame(odd)
+    known, more = frame(lines=LINES), frame(odd)
+    model = MODELS[name].fit(known[columns], known["ill"])
     assert [str(kind) for kind in more.dtypes] != [str(kind) for kind in rows.dtypes]
     expected = model.predict(rows[columns]).tolist()
     assert predicted(model, rows) == predicted(model, more) == predicted(model, frame(odd, dtype=str)) == expected
@@ -97,7 +100,7 @@ def test_categories_of_pandas_are_those_declared_whichever_occur():
     more = frame("1,Aachen,true,3,4,x,no,q").astype({"town": "category", "ward": "category"})
     assert predicted(by_number, rows) == predicted(by_number, more)
     assert predicted(by_number, rows) == np.where(rows["town"] == "Lyon", "yes", "no").tolist()
-    one = handed(more, by_number, SCHEMA).one(len(LINES))
+    one = handed(more, by_number, SCHEMA).one(len(FEW))
     assert one["town"].cat.categories.tolist() == ["Bonn", "Lyon", "7"] and one["town"].isna().all()
     assert one["ward"].cat.categories.tolist() == [3, 1, 2] and one["ward"].tolist() == [1]
 
@@ -105,7 +108,7 @@ def test_categories_of_pandas_are_those_declared_whichever_occur():
 def test_a_row_has_the_declared_types_and_nan_for_what_is_not_declared():
     odd = "9,Oslo,maybe,old,heavy,,no,q"
     rows = handed(frame(odd, "2.0,7.0,TRUE,40.7,1e3,hello,no,q"), None, SCHEMA)
-    full, empty, last = (rows.one(place) for place in (0, len(LINES), len(LINES) + 1))
+    full, empty, last = (rows.one(place) for place in (0, len(FEW), len(FEW) + 1))
     assert [*full.columns] == NAMES and [*full.index] == [*last.index] == [0] and not full.attrs
     assert [str(kind) for kind in full.dtypes] == ["int64", "object", "bool", "int64", "float64", "object"]
     assert [str(kind) for kind in last.dtypes] == [str(kind) for kind in full.dtypes]
@@ -118,7 +121,7 @@ def test_a_row_has_the_declared_types_and_nan_for_what_is_not_declared():
 @pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas], ids=["polars", "arrow"])
 def test_other_frames_are_handed_as_what_they_are(kind):
     rows = kind(frame("?,,,?,,,no,q", dtype=str))
-    first, last = (handed(rows, None, SCHEMA).one(place) for place in (0, len(LINES)))
+    first, last = (handed(rows, None, SCHEMA).one(place) for place in (0, len(FEW)))
     assert type(first) is type(rows) and len(first) == 1
     types = [
         str(kind).lower().removeprefix("large_")
@@ -138,7 +141,7 @@ def test_arrays_are_handed_by_position_as_numbers_or_as_objects():
         of_numbers.one(0).dtype == float
         and of_numbers.one(0).tolist() == frame()[["ward", "age", "weight"]].to_numpy()[:1].tolist()
     )
-    assert np.isnan(of_numbers.one(len(LINES))).all()
+    assert np.isnan(of_numbers.one(len(FEW))).all()
     mixed = handed(rows[NAMES].to_numpy().tolist(), None, SCHEMA)
     assert mixed.one(0).dtype == object and mixed.one(0).tolist() == frame()[NAMES].to_numpy()[:1].tolist()
     with pytest.raises(BadInput, match="the schema.s 3 columns"):
@@ -151,7 +154,7 @@ def test_without_a_schema_only_numbers_by_position_are_handed():
         assert found.one(0).tolist() == [[1.0, 2.5]] and np.isnan(found.one(1)[0, 1])
     for rows in (frame(), pl.from_pandas(frame()), pa.Table.from_pandas(frame())):
         with pytest.raises(BadInput, match="give schema="):
-            score_table(len, rows, ["no"] * len(LINES), None, ("no", "yes"))
+            score_table(len, rows, ["no"] * len(FEW), None, ("no", "yes"))
     for rows in ({"ward": [1]}, np.zeros(2, [("ward", "f8")])):
         with pytest.raises(BadInput, match="must be a data frame, an array or a list of lists"):
             handed(rows, None, SCHEMA)
@@ -172,7 +175,8 @@ def test_a_model_gets_the_columns_it_was_trained_on_and_no_others():
 def test_trees_judge_at_once_what_they_judge_row_by_row():
     rows = frame(*ODD.values())
     columns = ["ward", "age", "weight"]
-    model = RandomForestClassifier(5, random_state=0).fit(frame()[columns], frame()["ill"])
+    known = frame(lines=LINES)
+    model = RandomForestClassifier(5, random_state=0).fit(known[columns], known["ill"])
     found = score_table(model, rows, None, SCHEMA, None).rows["score"]
     alone = [score_table(model, rows.iloc[[place]], None, SCHEMA, None).rows["score"][0] for place in range(len(rows))]
     assert found.tolist() == alone
