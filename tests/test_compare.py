@@ -114,7 +114,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows.loc[0, "sick"] = "unknown"
     rows.to_csv(tmp_path / "small.csv.gz", index=False)
     (tmp_path / "small.schema.toml").write_text(
-        'name = "small"\nlabel = "sick"\npublic = true\n[[column]]\nname = "town"\nkind = "categorical"\nvalues = ["a", "b", "c"]\n'
+        'name = "small"\nlabel = "sick"\npublic = true\n'
+        '[[column]]\nname = "town"\nkind = "categorical"\nvalues = ["a", "b", "c"]\n'
         '[[column]]\nname = "age"\nkind = "numeric"\nbounds = [0, 50]\nmissing = 7\n'
         '[[column]]\nname = "sick"\nkind = "categorical"\nvalues = ["n", "y"]\n'
     )

@@ -6,17 +6,13 @@ types, truth values and text. Whatever cannot be read is missing. Whoever shares
 """
 
 import os
-import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from threading import Lock
 from typing import Any
-from unicodedata import normalize
 from uuid import UUID
 
 import narwhals as nw
@@ -27,6 +23,7 @@ import pyarrow.compute as pc
 from scipy.sparse import issparse
 
 from .errors import BadInput
+from .spelling import TRUTH, alike, spelling, written_out
 
 BLOCK = 1 << 17  # rows at a time: what an encoding needs beside its result stays small
 PLAIN = (
@@ -35,10 +32,6 @@ PLAIN = (
 )
 SERIES = (nw.Series, pa.Array, pa.ChunkedArray)
 LARGEST = int(np.finfo(np.float64).max)
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
-MIDNIGHT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00(?:\.0*)?")
-TRUTH = {"true": "True", "false": "False"}
-BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\0\u200b\ufeff"
 NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
 NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"}
 Codes = npt.NDArray[np.unsignedinteger[Any]]
@@ -174,8 +167,8 @@ def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.
     texts = [*map(_text, values)]
     codes = [None if text is None else code_of.get(text, code_of.get(text.strip())) for text in texts]
     if None in codes:
-        alike = {name: code_of[value] for name, value in _alike(tuple(code_of)).items()}
-        others = [missing if text is None else alike.get(spelling(text), missing) for text in texts]
+        known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
+        others = [missing if text is None else known.get(spelling(text), missing) for text in texts]
         codes = [other if code is None else code for code, other in zip(codes, others, strict=True)]
     return np.asarray(np.take(np.array([*codes, missing], np.int64), index))
 
@@ -196,32 +189,15 @@ def person_id(value: Any) -> str | None:
     """
     try:
         value = _plain(value)
+        if type(value) is int or type(value) is float and abs(value) < 2**53 and value.is_integer():
+            return str(int(value))  # the quick way to the same
         vague = isinstance(value, (float, np.floating)) and not -(2**53) < float(value) < 2**53
-        text = _text(value) if isinstance(value, NAMING) and not vague else None
+        named = isinstance(value, NAMING) and not vague
+        text = value if type(value) is str else _text(value) if named else None
         known = None if text is None else spelling(text)
     except Exception:
         return None
     return None if known in NOBODY else known
-
-
-def spelling(text: str) -> str:
-    """One text for all that mean the same: without blanks around it, numbers written out in full (1 for 1.0, 01 and
-    1e0), True and False in one case, midnight as the day alone, and letters composed (NFC)."""
-    text = text.strip(BLANK)
-    if not text.isascii():
-        return normalize("NFC", text)
-    if NUMBER.fullmatch(text):
-        return text if text.isdigit() and text[0] != "0" else _written_out(Decimal(text))
-    if len(text) < 6:
-        return TRUTH.get(text.lower(), text)
-    day = MIDNIGHT.fullmatch(text)
-    return day[1] if day else text
-
-
-def _written_out(number: Decimal) -> str:
-    """All digits of a number and none that adds nothing; exact, unlike what arithmetic would make of it."""
-    text = format(number, "f") if number else "0"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
@@ -349,7 +325,7 @@ def _number_text(value: Any) -> str | None:
     if not abs(value) < 10**400:  # infinite, or a decimal that may have a million digits
         return None
     if isinstance(value, Decimal):  # digits that a float would lose tell people apart
-        return _written_out(value) if value.adjusted() > -400 else None
+        return written_out(value) if value.adjusted() > -400 else None
     return str(int(value)) if value == int(value) else repr(value)
 
 
@@ -374,19 +350,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.datetime64, np.timedelta64)):
         value = pa.array(np.array([value]))[0]
     return _plain(value.as_py()) if isinstance(value, pa.Scalar) else value
-
-
-@lru_cache(maxsize=64)
-def _alike(values: tuple[str, ...]) -> dict[str, str]:
-    """The declared value of each spelling: the one that is written so, else the only one that is spelled so. True and 1
-    stand for each other where only one of them is declared, False and 0 likewise."""
-    spelled = [spelling(value) for value in values]
-    times = Counter(spelled)
-    found = {name: value for name, value in zip(spelled, values, strict=True) if times[name] == 1 or name == value}
-    for one, other in (("True", "1"), ("1", "True"), ("False", "0"), ("0", "False")):
-        if one not in times and other in found:
-            found[one] = found[other]
-    return found
 
 
 def text_of(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Every evaluation protects what the model's schema or the given one protects, and no complaint tells about the rows."""
+"""Every evaluation protects what the model's schema or the given one protects, and no complaint tells about rows."""
 
 import numpy as np
 import pandas as pd

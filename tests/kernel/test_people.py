@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veil import BadInput, Categorical, Schema, encoding
-from veil.encoding import person_id, spelling
+from veil.encoding import person_id
 from veil.files import read_rows
 from veil.kernel.table import read_table
+from veil.spelling import NUMBER, spelling
 
 MOST = 2
 SCHEMA = Schema(name="visits", person="id", rows_per_person=MOST, column=[Categorical(name="a", values=("x",))])
@@ -154,7 +155,7 @@ def test_spellings_of_one_id_are_one_person_and_others_are_not() -> None:
 @given(st.one_of(st.text(), st.decimals().map(str), st.floats().map(repr), st.integers().map(str)))
 def test_a_spelling_is_its_own_spelling_and_no_number_changes_its_value(text: str) -> None:
     assert spelling(spelling(text)) == spelling(text)
-    if encoding.NUMBER.fullmatch(text):
+    if NUMBER.fullmatch(text):
         assert Decimal(spelling(text)) == Decimal(text)
 
 
