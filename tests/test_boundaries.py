@@ -9,16 +9,17 @@ import veil
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-PUBLIC_ROOMS = "errors display encoding bags columns schema questions"
+PUBLIC_ROOMS = "errors display spelling encoding bags columns schema questions"
 PRIVATE_ROOMS = "kernel plans files artefacts synopsis owner datasets models evaluate report compare audit cli"
 ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
-PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "bags", "columns", "schema", "questions")]
+PUBLIC = [SOURCE / f"{name}.py" for name in ("spelling", "encoding", "bags", "columns", "schema", "questions")]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
 
 
 # whoever audits the promise reads these beside the trusted part: they look into rows
 LOOKING = {
+    "evaluate/handing.py": "rebuilds rows as a model that is not Veil's is handed them",
     "evaluate/scores.py": "has a model judge test rows, whose scores go to the kernel",
     "models/base.py": "encodes rows to predict; predictions are the caller's to keep",
     "models/rows.py": "takes tables apart into the columns that go to the kernel",
@@ -141,7 +142,7 @@ def test_the_trusted_part_does_not_grow_unnoticed():
     counting = "noise exact mechanisms order odds scores checks coins table tally asking selecting source"
     proof = [SOURCE / "kernel" / f"{name}.py" for name in f"{counting} losses minimise shaped bag_minimise".split()]
     assert len(written(proof)) < 2330
-    assert len(written(TRUSTED)) < 3973
+    assert len(written(TRUSTED)) < 4033
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():

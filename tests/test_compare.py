@@ -114,7 +114,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows.loc[0, "sick"] = "unknown"
     rows.to_csv(tmp_path / "small.csv.gz", index=False)
     (tmp_path / "small.schema.toml").write_text(
-        'name = "small"\nlabel = "sick"\n[[column]]\nname = "town"\nkind = "categorical"\nvalues = ["a", "b", "c"]\n'
+        'name = "small"\nlabel = "sick"\npublic = true\n'
+        '[[column]]\nname = "town"\nkind = "categorical"\nvalues = ["a", "b", "c"]\n'
         '[[column]]\nname = "age"\nkind = "numeric"\nbounds = [0, 50]\nmissing = 7\n'
         '[[column]]\nname = "sick"\nkind = "categorical"\nvalues = ["n", "y"]\n'
     )
@@ -276,9 +277,22 @@ def test_files_that_do_not_fit_are_refused(folder: Path) -> None:
     (folder / "small.schema.toml").rename(folder / "other.toml")
     with pytest.raises(BadInput, match="no schema beside"):
         load("small")
-    (folder / "small.toml").write_text('name = "small"\n[[column]]\nname = "town"\nkind = "text"\n')
+    (folder / "small.toml").write_text('name = "small"\npublic = true\n[[column]]\nname = "town"\nkind = "text"\n')
     with pytest.raises(BadInput, match="needs a label"):
         load("small")
+
+
+@pytest.mark.parametrize("name", ["small", "path"])
+def test_rows_that_are_not_declared_public_are_refused_and_the_private_way_is_named(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = folder / "small.schema.toml"
+    schema.write_text(schema.read_text().replace("public = true", "public = false"))
+    monkeypatch.setattr("veil.compare.data.read_rows", None)  # not even opened
+    name = str(folder / "small.csv.gz") if name == "path" else name
+    result = CliRunner().invoke(app, ["compare", "--methods", "majority", "--data", name, "--seeds", "1"])
+    assert isinstance(result.exception, BadInput) and not result.stdout
+    assert "public = true" in str(result.exception) and "veil evaluate" in str(result.exception)
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,19 @@
 """From any column of values to codes, total and row by row: no value can raise, and none changes another row's code.
 
-A category is compared as text: strings as they are (surrounding white space is ignored if that finds a match), whole
-numbers without a decimal point (1 and 1.0 are both "1"), other numbers as Python writes them, bytes as UTF-8. A
-number is read from numeric types, booleans and text. Whatever cannot be read is missing.
+A category is compared as text: strings as they are, else by their `spelling`, so that a value counts alike whichever
+type a reader gave its column: the number 1, "1", "1.0" and " 01 ", or True and "true". A number is read from numeric
+types, truth values and text. Whatever cannot be read is missing. Whoever shares a spelling is one person.
 """
 
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import date, time, timedelta
 from decimal import Decimal
 from threading import Lock
 from typing import Any
+from uuid import UUID
 
 import narwhals as nw
 import numpy as np
@@ -21,6 +23,7 @@ import pyarrow.compute as pc
 from scipy.sparse import issparse
 
 from .errors import BadInput
+from .spelling import TRUTH, alike, spelling, written_out
 
 BLOCK = 1 << 17  # rows at a time: what an encoding needs beside its result stays small
 PLAIN = (
@@ -29,6 +32,8 @@ PLAIN = (
 )
 SERIES = (nw.Series, pa.Array, pa.ChunkedArray)
 LARGEST = int(np.finfo(np.float64).max)
+NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
+NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"}
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 
@@ -51,7 +56,7 @@ def columns_of(rows: Any, names: Sequence[str], matrices: Collection[str] = ()) 
 
 def is_matrix(values: Any) -> bool:
     """Whether the values of a column are a matrix, sparse or not."""
-    return bool(issparse(values)) or isinstance(values, np.ndarray) and values.ndim == 2
+    return (issparse(values) or isinstance(values, np.ndarray)) and values.ndim == 2
 
 
 def _frame(rows: Any) -> Any:
@@ -83,14 +88,21 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
 def as_column(values: Any, name: str) -> Any:
     """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
     if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
+        values = _unmasked(values) if values.ndim == 1 else values.data
     values = values if isinstance(values, (np.ndarray, *SERIES)) else _held(values)
     if isinstance(values, SERIES) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
-    odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns")
+    odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns") or issparse(values)
     if odd or not isinstance(values, Collection):
         raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
     return np.fromiter(values, object, len(values))
+
+
+def _unmasked(values: Any) -> npt.NDArray[Any]:
+    """The values as objects, None where they are masked."""
+    found = _objects(values.data)
+    found[np.ma.getmaskarray(values)] = None
+    return found
 
 
 def _held(values: Any) -> Any:
@@ -152,8 +164,40 @@ def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.
     with suppress(Exception):
         return _looked_up(block, code_of)
     values, index = _distinct(block)
-    codes = [_lookup(_text(value), code_of, missing) for value in values]
+    texts = [*map(_text, values)]
+    codes = [None if text is None else code_of.get(text, code_of.get(text.strip())) for text in texts]
+    if None in codes:
+        known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
+        others = [missing if text is None else known.get(spelling(text), missing) for text in texts]
+        codes = [other if code is None else code for code, other in zip(codes, others, strict=True)]
     return np.asarray(np.take(np.array([*codes, missing], np.int64), index))
+
+
+def person_numbers(block: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
+    """The number of each value's person, the next one for an id that `number_of` does not know yet; -1 for nobody."""
+    values, index = _distinct(block)
+    ids = map(person_id, values)
+    numbers = [-1 if known is None else number_of.setdefault(known, len(number_of)) for known in ids]
+    return np.asarray(np.take(np.array([*numbers, -1], np.int64), index))
+
+
+def person_id(value: Any) -> str | None:
+    """The text that all rows of a person share, None for nobody; it follows from the value alone.
+
+    Nobody: what is missing or blank, what a reader takes for missing, objects without a text of their own (two with the
+    same content may be written in two ways), and floats from 2^53 on, for which several whole numbers may stand.
+    """
+    try:
+        value = _plain(value)
+        if type(value) is int or type(value) is float and abs(value) < 2**53 and value.is_integer():
+            return str(int(value))  # the quick way to the same
+        vague = isinstance(value, (float, np.floating)) and not -(2**53) < float(value) < 2**53
+        named = isinstance(value, NAMING) and not vague
+        text = value if type(value) is str else _text(value) if named else None
+        known = None if text is None else spelling(text)
+    except Exception:
+        return None
+    return None if known in NOBODY else known
 
 
 def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
@@ -237,16 +281,15 @@ def _holds_objects(block: nw.Series[Any]) -> bool:
 def _objects(block: Any) -> npt.NDArray[Any]:
     """The values of a block as they are; None for one that Python cannot hold, which must not spoil the others."""
     try:
-        values = block.to_list() if isinstance(block, nw.Series) else block
+        return np.fromiter(block.to_list() if isinstance(block, nw.Series) else block, object, len(block))
     except Exception:
-        values = [_item(block, place) for place in range(len(block))]
-    return np.fromiter(values, object, len(values))
+        return np.fromiter((_item(block, place) for place in range(len(block))), object, len(block))
 
 
-def _item(block: nw.Series[Any], place: int) -> Any:
+def _item(block: Any, place: int) -> Any:
     try:
-        return block.item(place)
-    except Exception:
+        return block.item(place) if isinstance(block, nw.Series) else block[place]
+    except Exception:  # in an array of texts, a character that does not exist
         return None
 
 
@@ -281,7 +324,9 @@ def _text(value: Any) -> str | None:
 def _number_text(value: Any) -> str | None:
     if not abs(value) < 10**400:  # infinite, or a decimal that may have a million digits
         return None
-    return str(int(value)) if value == int(value) else repr(float(value))
+    if isinstance(value, Decimal):  # digits that a float would lose tell people apart
+        return written_out(value) if value.adjusted() > -400 else None
+    return str(int(value)) if value == int(value) else repr(value)
 
 
 def _number(value: Any) -> float:
@@ -289,29 +334,22 @@ def _number(value: Any) -> float:
         value = _plain(value)
         if isinstance(value, int):
             return float(min(max(value, -LARGEST), LARGEST))
+        if isinstance(value, str) and (truth := TRUTH.get(str.strip(value).lower())):
+            return float(truth == "True")
         return np.nan if isinstance(value, (complex, np.complexfloating)) else float(value)
     except Exception:
         return np.nan
 
 
 def _plain(value: Any) -> Any:
-    """Bytes as text, and what is inside an Arrow scalar or a NumPy time."""
+    """Bytes as text, different ones as different text, and what is inside an Arrow scalar or a NumPy time."""
     if type(value) in (str, float, int):
         return value
-    if type(value) is bytes:
-        return value.decode("utf-8", "replace")
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value).decode("utf-8", "replace")
+        return bytes(value).decode("utf-8", "surrogateescape")
     if isinstance(value, (np.datetime64, np.timedelta64)):
         value = pa.array(np.array([value]))[0]
     return _plain(value.as_py()) if isinstance(value, pa.Scalar) else value
-
-
-def _lookup(text: str | None, code_of: Mapping[str, int], missing: int) -> int:
-    if text is None:
-        return missing
-    code = code_of.get(text)
-    return code_of.get(text.strip(), missing) if code is None else code
 
 
 def text_of(value: Any) -> str:

@@ -8,9 +8,9 @@ from joblib import parallel_config
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.tree import DecisionTreeClassifier
 
-from veil import private_roc_curve
+from veil import Categorical, Numeric, Schema, private_roc_curve
 from veil.evaluate import scores
 from veil.evaluate.scores import TREES, prediction_table, score_table
 
@@ -19,6 +19,11 @@ TRUTH = CHANCE.random(250) < 0.4
 SCORE = np.round(1 / (1 + np.exp(-CHANCE.normal(TRUTH * 1.5 - 0.7))), 2)
 BOTH = {"classes": (False, True)}
 HUGE = 10**9
+SCHEMA = Schema(
+    name="numbers",
+    label="y",
+    column=[*(Numeric(name=name, bounds=(-9, 9)) for name in "abcde"), Categorical(name="y", values=("False", "True"))],
+)
 X = np.column_stack([SCORE, CHANCE.normal(size=(250, 4)) ** 3])
 ODD = np.vstack([X, np.full(5, np.nan), [np.inf] * 5, [1e300] * 5, [0, -np.inf, 0, 0, 0], -X[:3]])
 
@@ -42,13 +47,13 @@ def test_a_model_that_is_not_ours_sees_one_row_at_a_time():
         seen.append(len(rows))
         return np.asarray(rows, float).mean(axis=0)[:1]
 
-    for rows in (
-        SCORE[:90, None],
-        pd.DataFrame({"a": SCORE[:90]}),
-        pa.table({"a": SCORE[:90]}),
-        [[x] for x in SCORE[:90]],
+    frames = [kind({"a": SCORE[:90]}) for kind in (pd.DataFrame, pa.table)]
+    for rows, given in (
+        (SCORE[:90, None], BOTH),
+        ([[x] for x in SCORE[:90]], BOTH),
+        *((frame, {"schema": SCHEMA}) for frame in frames),
     ):
-        curve = private_roc_curve(mean, rows, TRUTH[:90], epsilon=HUGE, parts=1024, random_state=1, **BOTH)
+        curve = private_roc_curve(mean, rows, TRUTH[:90], epsilon=HUGE, parts=1024, random_state=1, **given)
         assert curve.auc == pytest.approx(roc_auc_score(TRUTH[:90], SCORE[:90]), abs=1e-6)
     assert len(seen) == 360 and {*seen} == {1}
 
@@ -78,8 +83,13 @@ def calls(monkeypatch):
     return seen
 
 
+def table(make, model, rows):
+    schema = SCHEMA if isinstance(rows, pd.DataFrame) else None
+    return make(model, rows, [True] * len(rows), schema, (False, True)).rows
+
+
 def codes(model, rows):
-    return score_table(model, rows, [True] * len(rows), None, (False, True)).rows["score"]
+    return table(score_table, model, rows)["score"]
 
 
 @pytest.mark.parametrize("kind", TREES)
@@ -91,11 +101,11 @@ def test_trees_give_a_row_the_same_score_and_class_in_any_company(kind, shape, m
     few = {"n_estimators": 5} if "n_estimators" in kind().get_params() else {}
     model = kind(max_depth=6, random_state=0, **few).fit(shape(X), TRUTH)
     together, some = codes(model, rows), codes(model, shape(ODD[chosen]))
-    predicted = prediction_table(model, rows, [True] * len(rows), None, (False, True)).rows["prediction"]
+    predicted = table(prediction_table, model, rows)["prediction"]
     monkeypatch.setattr(scores, "TREES", ())
     assert (together == codes(model, rows)).all() and (some == together[chosen]).all()
-    alone = prediction_table(model, rows, [True] * len(rows), None, (False, True)).rows["prediction"]
-    assert predicted.tolist() == alone.tolist() and predicted[250] in ("", "True", "False")
+    alone = table(prediction_table, model, rows)["prediction"]
+    assert predicted.tolist() == alone.tolist() and predicted[250] in (None, True, False)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 250])
@@ -114,8 +124,6 @@ def test_what_may_mix_rows_is_not_taken_for_trees(calls):
     fit = {"n_estimators": 2, "random_state": 0}
     for model in (Mixing(**fit), RandomForestClassifier(n_jobs=2, **fit)):
         codes(model.fit(X, TRUTH), X[:20])
-    codes(DecisionTreeClassifier().fit(X, TRUTH), X[:20].astype(object))
-    codes(ExtraTreeClassifier().fit(X, TRUTH), X[:20].tolist())
     with parallel_config(n_jobs=2):  # trees are added up as they are done
         codes(RandomForestClassifier(**fit).fit(X, TRUTH), X[:20])
     assert {*calls} == {1}

@@ -16,6 +16,7 @@ from .harness import Case, Finding, examine
 from .models import models
 from .ours import ours
 from .pairs import pairs
+from .people import people
 from .words import words
 
 __all__ = ["Case", "Finding", "audit", "cases", "examine", "facts", "look", "table"]
@@ -28,8 +29,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, each broken twin with its counterpart, whole models, evaluations, and all about words."""
-    return (*ours(), *pairs(), *models(), *evaluations(), *words())
+    """Every case: our verbs, each broken twin with its counterpart, whole models, evaluations, words, and people."""
+    return (*ours(), *pairs(), *models(), *evaluations(), *words(), *people())
 
 
 def look(number: int, deep: bool = False) -> Finding:

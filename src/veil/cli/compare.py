@@ -19,7 +19,12 @@ def compare(
     methods: Annotated[
         str, typer.Option(help="Veil's methods, others that are not private, and peers, by name.")
     ] = "naive-bayes,ceiling,majority",
-    data: Annotated[str, typer.Option(help="Public data: embedded, in the folder VEIL_DATA, or files.")] = "fair",
+    data: Annotated[
+        str,
+        typer.Option(
+            help="Public data: embedded, or files whose schema says `public = true`, by path or in VEIL_DATA."
+        ),
+    ] = "fair",
     epsilons: Annotated[str, typer.Option(help="The budgets of private methods.")] = "0.05,0.1,0.2,0.5,1",
     seeds: Annotated[int, typer.Option(min=1, help="How many splits, each with its own noise.")] = 10,
     out: Annotated[Path, typer.Option(help="The table of results; runs that it holds are not repeated.")] = Path(

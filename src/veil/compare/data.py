@@ -17,6 +17,10 @@ from ..schema import Schema
 
 FILES = (".csv", ".csv.gz", ".parquet", ".pq")
 TEST_SHARE = 0.3
+PRIVATE = (
+    "a comparison shows exact scores of the rows and charges nobody. Of private rows, have noisy ones with "
+    "`veil train --test-share` or `veil evaluate`; if they are no secret at all, say so in the schema"
+)
 FOLDS = 10
 
 
@@ -40,9 +44,13 @@ class Split:
     truth: Codes
 
 
-def load(name: str) -> Data:
-    """The data set of this name: embedded, in the folder of real data, or a path with its schema beside it."""
-    rows, schema = datasets.load(name) if name in datasets.NAMES else _read(name)
+def load(name: str, *, published: bool = False) -> Data:
+    """The data set of this name: embedded, in the folder of real data, or a path with its schema beside it.
+
+    Comparisons show exact scores, so rows of which Veil does not know that they are public need a schema that says so;
+    with `published`, the caller knows it by their name.
+    """
+    rows, schema = datasets.load(name) if name in datasets.NAMES else _read(name, published)
     if schema.label is None or not schema.features:
         raise BadInput(f"data {name!r} cannot be compared on: its schema needs a label and columns to predict it from")
     if schema.person is not None:
@@ -80,16 +88,19 @@ def _apart(data: Data, codes: Codes, rows: npt.NDArray[Any]) -> Split:
     return Split(data.schema, train, labels, test.drop(columns=data.schema.label), codes[held_out])
 
 
-def _read(name: str) -> tuple[Any, Schema]:
+def _read(name: str, published: bool) -> tuple[Any, Schema]:
     """Rows and schema; a public table that we know is read with our taxonomies."""
     path = _path(name)
     if name in datasets.PUBLIC:
         return read_rows(path), datasets.public_schema(name)
     stem = path.name[: -len(next(end for end in FILES if path.name.lower().endswith(end)))]
     beside = [path.with_name(f"{stem}{end}") for end in (".schema.toml", ".toml")]
-    for schema in beside:
-        if schema.exists():
-            return read_rows(path), Schema.read(schema)
+    for found in beside:
+        if found.exists():
+            schema = Schema.read(found)
+            if not (schema.public or published):
+                raise BadInput(f"{found.name} does not say `public = true`: {PRIVATE}")
+            return read_rows(path), schema
     raise BadInput(f"there is no schema beside {path}: write it to {beside[0].name}")
 
 

@@ -85,7 +85,7 @@ def _tables(names: Iterable[str]) -> dict[str, Data]:
     found, absent = {}, []
     for name in names:
         try:
-            found[name] = load(name)
+            found[name] = load(name, published=True)
         except BadInput:
             absent.append(name)
     if absent:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from joblib import effective_n_jobs
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
@@ -21,9 +22,12 @@ from ..encoding import as_column, columns_of, in_blocks, numbers, quiet, text_of
 from ..errors import BadInput
 from ..kernel.odds import odds_of
 from ..models import PrivateClassifier
+from ..models.base import declared, is_public
 from ..models.rows import as_table, label_column
+from ..models.selectors import PrivateSelector
 from ..questions import UNIT
 from ..schema import Schema
+from .handing import Handed, handed
 from .result import class_place
 
 CELLS = 1 << 14
@@ -32,7 +36,6 @@ STEPS = 100  # of a progress bar
 TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
 BOTH = ("no", "yes")
-SAME = {"False": "0", "True": "1", "0": "False", "1": "True"}
 Codes = npt.NDArray[Any]
 Cuts = npt.NDArray[np.float64]
 
@@ -90,9 +93,10 @@ def score_table(
 
     A score beyond the bounds counts as the nearest of them, one that is no number as `default` (the lower bound).
     """
-    public, cuts = evaluation_schema(model, schema, classes), score_cuts(bounds)
+    given, cuts = rows_schema(model, schema), score_cuts(bounds)
+    public = evaluation_schema(model, given, classes)
     place, scored = class_place(positive, public.classes), score_schema(public, cuts)
-    codes = _codes(model, X, public, cuts, bounds[0] if default is None else default, place)
+    codes = _codes(model, X, given, public, cuts, bounds[0] if default is None else default, place)
     names = [column.name for column in scored.features]
     if codes.shape[1] != len(names):
         raise BadInput("give a score of each class for every row; of two classes, that of the positive one is enough")
@@ -114,31 +118,50 @@ def prediction_table(
     model: Any, X: Any, y: Any, schema: Schema | None, classes: Sequence[Any] | None, right: bool = False
 ) -> Scored:
     """The predictions of a model, or predictions themselves, with the labels; or only whether the two agree."""
-    public = evaluation_schema(model, schema, classes)
+    given = rows_schema(model, schema)
+    public = evaluation_schema(model, given, classes)
     column = Categorical(name=PREDICTION, values=public.classes)
-    predicted, labels = as_classes(_predictions(model, X, public), column), _labels(X, y, public)
+    predicted, labels = _predictions(model, X, given, public), _labels(X, y, public)
     if not right:
         return Scored({PREDICTION: predicted, **labels}, _with(public, [column]), np.zeros(0))
+    if len(predicted) != len(labels[LABEL]):  # NumPy would name both, or take one for all
+        raise BadInput("the predictions and the labels have different lengths")
     same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])  # type: ignore[union-attr]
     agree = Categorical(name=RIGHT, values=BOTH, missing="no")
     return Scored({RIGHT: np.where(same, "yes", "no"), **labels}, _with(public, [agree]), np.zeros(0))
 
 
-def as_classes(values: Any, column: Categorical) -> Any:
-    """Labels or predictions; where the classes are False and True, 0 and 1 stand for them, and the other way round."""
-    if {*column.values} not in ({"False", "True"}, {"0", "1"}):
-        return values
-    others = [SAME[value] for value in column.values]
-    codes = Categorical(name=column.name, values=(*column.values, *others)).encode(values)
-    return np.array([*column.values, *column.values, ""], object)[codes]
+def rows_schema(model: Any, schema: Any) -> Schema | None:
+    """The schema of the rows: the one that is given, else that of a model of Veil, also one inside another model.
+
+    A given one protects the same unit as the model's, if both are of one data set.
+    """
+    own = _own_schema(model)
+    if isinstance(schema, (str, bytes)) or hasattr(schema, "__fspath__"):
+        schema = Schema.read(schema)
+    if schema is None or own is None or own.public or schema.name != own.name:
+        return own if schema is None else schema
+    if (schema.person, schema.rows_per_person) != (own.person, own.rows_per_person):
+        raise BadInput("the schema and the model's own protect different units: person and rows_per_person must agree")
+    return schema
+
+
+def _own_schema(model: Any) -> Schema | None:
+    if isinstance(model, PrivateClassifier):
+        return model.schema_
+    inside = [*model.get_params().values(), *vars(model).values()] if isinstance(model, BaseEstimator) else []
+    for part in inside:
+        if isinstance(part, (PrivateClassifier, PrivateSelector)):
+            return getattr(part, "schema_", None) if is_public(part.schema) else declared(part.schema)
+    return None
 
 
 def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) -> Schema:
-    """What is public about an evaluation: the name of the data set, the classes, and who is protected."""
-    if schema is None and classes is None and isinstance(model, PrivateClassifier):
-        schema = model.schema_
-    if isinstance(schema, (str, bytes)) or hasattr(schema, "__fspath__"):
-        schema = Schema.read(schema)
+    """What is public about an evaluation: the name of the data set, the classes, and who is protected.
+
+    `classes` stand in for a schema. Beside one they say in which order its classes come, and nothing else.
+    """
+    schema = rows_schema(model, schema)
     if schema is None:
         if classes is None:
             raise BadInput("say which classes there may be, as classes=(0, 1), or give the schema of the rows")
@@ -147,8 +170,15 @@ def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) ->
     if schema.label is None or len(schema.classes) < 2:
         raise BadInput("an evaluation needs a label of two classes or more: name it in the schema")
     keys = ("name", "person", "rows_per_person", "rows", "public")
-    label = Categorical(name=LABEL, values=schema.classes)
+    label = Categorical(name=LABEL, values=schema.classes if classes is None else _in_this_order(classes, schema))
     return Schema(label=LABEL, source=schema.label, column=[label], **{key: getattr(schema, key) for key in keys})
+
+
+def _in_this_order(classes: Sequence[Any], schema: Schema) -> tuple[str, ...]:
+    codes = schema.get(str(schema.label)).encode(list(classes)).tolist()  # type: ignore[union-attr]
+    if sorted(codes) != [*range(len(schema.classes))]:
+        raise BadInput("classes must be those of the schema, each once: leave them out to have them as declared")
+    return tuple(schema.classes[code] for code in codes)
 
 
 def _with(public: Schema, columns: Sequence[Any]) -> Schema:
@@ -165,15 +195,18 @@ def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
         raise BadInput(f"the rows must be a table with a column {wanted[0]!r}")
     found = columns_of(table, wanted) if wanted else {}
     labels = label_column(y, public.public) if y is not None else found.pop(public.source or LABEL)
-    return {LABEL: as_classes(labels, public.get(LABEL)), **found}  # type: ignore[arg-type]
+    return {LABEL: as_column(labels, "y"), **found}
 
 
-def _codes(model: Any, X: Any, public: Schema, cuts: Cuts, default: float, positive: int) -> Codes:
+def _codes(
+    model: Any, X: Any, given: Schema | None, public: Schema, cuts: Cuts, default: float, positive: int
+) -> Codes:
     """The cell of every score, rows x scores."""
     if isinstance(model, PrivateClassifier):
         return _model_codes(model, X, public, cuts, positive)
     if hasattr(model, "predict") or callable(model):
-        return _cells(_judged(model, _scorer(model, public, positive), X, _width(public), np.nan), cuts, default)
+        call, rows = _scorer(model, public, positive), handed(X, model, given)
+        return _cells(_judged(model, call, rows, _width(public), np.nan), cuts, default)
     parts = _score_columns(model, _width(public), positive)
     columns = [in_blocks(as_column(part, "scores"), numbers, np.float64) for part in parts]
     return _cells(np.stack(columns, axis=1), cuts, default)
@@ -238,7 +271,7 @@ def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
     return lambda row: 1 / (1 + np.exp(-sign * np.asarray(model.decision_function(row), np.float64)))
 
 
-def _judged(model: Any, call: Callable[[Any], Any], X: Any, width: int, missing: Any) -> npt.NDArray[Any]:
+def _judged(model: Any, call: Callable[[Any], Any], rows: Handed, width: int, missing: Any) -> npt.NDArray[Any]:
     """What a model that is not ours makes of each row, rows x `width`; `missing` where it makes nothing of one.
 
     What it makes of a row must follow from that row alone, and in general nothing is known of that: given many rows, a
@@ -247,15 +280,13 @@ def _judged(model: Any, call: Callable[[Any], Any], X: Any, width: int, missing:
     a time, but for trees of finite numbers: they look up a table for each row and add entries in the order of the
     trees, and a sum or a quotient of two doubles is rounded in the same way in any company.
     """
-    if X is None:
-        raise BadInput("give the rows that the model is to judge")
-    if type(model) not in TREES or _in_threads(model) or not _is_numeric(X):
-        return _one_by_one(call, X, width, missing)
-    found = np.full((len(X), width), missing)
+    if type(model) not in TREES or _in_threads(model) or rows.matrix is None:
+        return _one_by_one(call, rows, range(rows.length), width, missing)
+    found = np.full((rows.length, width), missing)
     with quiet(), suppress(Exception):  # of the columns' names and number: the values are finite
-        finite = np.isfinite(np.asarray(X, np.float32)).all(axis=1)
-        found[~finite] = _one_by_one(call, X[~finite], width, missing)
-        found[finite] = np.asarray(call(X[finite]), found.dtype).reshape(-1, width)
+        finite = np.isfinite(rows.matrix.astype(np.float32)).all(axis=1)
+        found[~finite] = _one_by_one(call, rows, np.flatnonzero(~finite), width, missing)
+        found[finite] = np.asarray(call(rows.some(finite)), found.dtype).reshape(-1, width)
     return found
 
 
@@ -264,23 +295,17 @@ def _in_threads(model: Any) -> bool:
     return model.get_params().get("n_jobs") not in (None, 1) or effective_n_jobs(None) > 1
 
 
-def _is_numeric(X: Any) -> bool:
-    """Whether it is an array or a pandas frame of NumPy's numbers."""
-    if isinstance(X, np.ndarray):
-        return X.ndim == 2 and X.dtype.kind in "biuf"
-    kinds = X.dtypes if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2 else [None]
-    return all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in kinds)
-
-
-def _one_by_one(call: Callable[[Any], Any], X: Any, width: int, missing: Any) -> npt.NDArray[Any]:
-    """The same, of one row at a time."""
-    take, length = _slices(X)
+def _one_by_one(
+    call: Callable[[Any], Any], rows: Handed, places: Sequence[int] | Codes, width: int, missing: Any
+) -> npt.NDArray[Any]:
+    """The same, of one row at a time, those at these places."""
+    length = len(places)
     found = np.full((length, width), missing)
     with quiet(), share_done() as advance:
         for step in range(STEPS):  # so many for any number of rows
             for place in range(length * step // STEPS, length * (step + 1) // STEPS):
                 with suppress(Exception):  # whatever a row does to a model is no reason to tell about it
-                    made = np.asarray(call(take(place)), found.dtype).reshape(-1)
+                    made = np.asarray(call(rows.one(places[place])), found.dtype).reshape(-1)
                     found[place] = made if made.size == width else missing
             advance()
     return found
@@ -296,20 +321,7 @@ def share_done() -> Iterator[Callable[[], None]]:
         yield lambda: progress.advance(task)
 
 
-def _slices(X: Any) -> tuple[Callable[[int], Any], int]:
-    """What takes one row out of a table as a table, and how many rows there are."""
-    if hasattr(X, "iloc"):
-        return lambda place: X.iloc[place : place + 1], len(X)
-    if isinstance(X, np.ndarray) or hasattr(X, "slice"):
-        return (lambda place: X[place : place + 1]) if isinstance(X, np.ndarray) else (
-            lambda place: X.slice(place, 1)
-        ), len(X)
-    if isinstance(X, Sequence) and not isinstance(X, (str, bytes)):
-        return lambda place: X[place : place + 1], len(X)
-    raise BadInput("rows to be scored by this model must be a data frame, a NumPy array or a list")
-
-
-def _predictions(model: Any, X: Any, public: Schema) -> Any:
+def _predictions(model: Any, X: Any, given: Schema | None, public: Schema) -> Any:
     """The predicted classes: of one of our own models all at once, of another model row by row."""
     if isinstance(model, PrivateClassifier):
         in_order(model, public)
@@ -318,4 +330,4 @@ def _predictions(model: Any, X: Any, public: Schema) -> Any:
         if getattr(getattr(model, "dtype", None), "kind", "") == "f" and {*public.classes} == {"False", "True"}:
             raise BadInput("predictions must be classes: compare scores with a threshold, such as scores > 0.5")
         return as_column(model, "predictions")
-    return _judged(model, getattr(model, "predict", model), X, 1, None)[:, 0]
+    return _judged(model, getattr(model, "predict", model), handed(X, model, given), 1, None)[:, 0]

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bags import Bag, Bags
-from ..encoding import category_codes, columns_of, in_blocks
+from ..encoding import columns_of, in_blocks, person_numbers
 from ..errors import BadInput
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
@@ -232,19 +232,13 @@ def _keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.boo
     """At most `most` rows of each person, those with the smallest of random keys drawn once; none without a person.
 
     Which rows of a person stay depends on that person's rows alone, so adding a person adds at most `most` rows.
+    Whose row it is depends on that row's id alone (`person_id`), and people are numbered across blocks.
     """
-    number_of: dict[str, int] = _Numbering()
-    numbers = in_blocks(people, lambda block: category_codes(block, number_of, -1), np.int64)
+    number_of = dict[str, int]()
+    numbers = in_blocks(people, lambda block: person_numbers(block, number_of), np.int64)
     order = np.lexsort((noise.words(len(numbers)), numbers))
     ranked = numbers[order]
     rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked, side="left")
     keep = np.empty(len(ranked), np.bool_)
     keep[order] = (rank < most) & (ranked >= 0)
     return keep
-
-
-class _Numbering(dict[str, int]):
-    """Numbers texts in the order they are first asked for."""
-
-    def get(self, text: str, default: Any = None) -> int:
-        return self.setdefault(text.strip(), len(self))

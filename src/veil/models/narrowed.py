@@ -1,6 +1,8 @@
-"""Rows that a selector left features out of, marked with its schema: a step after it knows what they are.
+"""Rows that a selector left features out of, marked with what it kept: a step after it knows what they are.
 
-Rows without the mark must have every column that a schema declares: a name that is misspelt is no selection.
+Rows without the mark must have every column that a schema declares: a name that is misspelt is no selection. A mark
+travels with the rows, through files too, and anybody may have written it. So it holds names alone, and all that it can
+do is to leave declared columns or words out: what they are, who is protected and how far is declared, never marked.
 """
 
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from ..columns import Text
 from ..schema import Schema
 
 MARK = "veil"
@@ -18,21 +21,45 @@ class Narrowed(np.ndarray[Any, Any]):
 
 
 def mark(rows: Any, declared: Schema, selected: Schema) -> Any:
-    """The rows, marked as what was selected of a declared schema."""
-    texts = {"declared": declared.to_toml(), "selected": selected.to_toml()}
+    """The rows, marked with the names that were selected of a declared schema."""
+    names = {"of": declared.name, "columns": [c.name for c in selected.column], "words": _words(selected)}
     if isinstance(rows, np.ndarray):
         rows = rows.view(Narrowed)
     if isinstance(rows, Narrowed) or issparse(rows):
-        setattr(rows, MARK, texts)
+        setattr(rows, MARK, names)
     elif hasattr(rows, "attrs"):
-        rows.attrs[MARK] = texts
+        rows.attrs[MARK] = names
     return rows
 
 
 def fitting(rows: Any, declared: Schema) -> Schema:
-    """The schema of rows that are declared so: with what was selected alone, if a selector of that schema did."""
+    """The schema of rows that are declared so: with what was selected alone, if they are marked as a selection of it.
+
+    A mark that names anything that is not declared is none.
+    """
     kept = vars(rows) if isinstance(rows, Narrowed) or issparse(rows) else getattr(rows, "attrs", None)
-    texts = kept.get(MARK) if isinstance(kept, dict) else None
-    if not isinstance(texts, dict) or texts["declared"] != declared.to_toml():
+    names = kept.get(MARK) if isinstance(kept, dict) else None
+    if not isinstance(names, dict) or names.get("of") != declared.name:
         return declared
-    return Schema.loads(texts["selected"])
+    columns, words = _texts(names.get("columns")), _texts(names.get("words"))
+    known = {column.name for column in declared.column}
+    if not columns <= known or declared.label not in (None, *columns) or not words <= {*_words(declared)}:
+        return declared
+    cut = [_cut(column, words) for column in declared.column if column.name in columns]
+    return declared.model_copy(update={"column": tuple(cut)}) if len(cut) > (declared.label is not None) else declared
+
+
+def _words(schema: Schema) -> list[str]:
+    return [name for text in schema.texts for name in text.names]
+
+
+def _texts(names: Any) -> set[str]:
+    """The texts in a list, none if it is no list of texts."""
+    known = isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
+    return set(names) if known else set()
+
+
+def _cut(column: Any, words: set[str]) -> Any:
+    """The column as it is declared; of a text, with these of its words alone."""
+    places = [place for place, name in enumerate(column.names) if name in words] if isinstance(column, Text) else []
+    return column.only(places) if places else column

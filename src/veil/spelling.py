@@ -1,0 +1,47 @@
+"""Spelling: one text for all that mean the same, whichever type a reader gave a column. It follows from it alone."""
+
+import re
+from collections import Counter
+from decimal import Decimal
+from functools import lru_cache
+from unicodedata import normalize
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+MIDNIGHT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00(?:\.0*)?")
+TRUTH = {"true": "True", "false": "False"}
+BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\0\u200b\ufeff"
+
+
+def spelling(text: str) -> str:
+    """One text for all that mean the same: without blanks around it, numbers written out in full (1 for 1.0, 01 and
+    1e0), True and False in one case, midnight as the day alone, and letters composed (NFC)."""
+    text = text.strip(BLANK)
+    if not text.isascii():
+        return normalize("NFC", text)
+    if text[:1].isalpha():
+        return TRUTH.get(text.lower(), text) if len(text) < 6 else text
+    if text.isdigit() and text[0] != "0":  # most numbers
+        return text
+    if NUMBER.fullmatch(text):
+        return written_out(Decimal(text))
+    day = MIDNIGHT.fullmatch(text)
+    return day[1] if day else text
+
+
+def written_out(number: Decimal) -> str:
+    """All digits of a number and none that adds nothing; exact, unlike what arithmetic would make of it."""
+    text = format(number, "f") if number else "0"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@lru_cache(maxsize=64)
+def alike(values: tuple[str, ...]) -> dict[str, str]:
+    """The declared value of each spelling: the one that is written so, else the only one that is spelled so. True and 1
+    stand for each other where only one of them is declared, False and 0 likewise."""
+    spelled = [spelling(value) for value in values]
+    times = Counter(spelled)
+    found = {name: value for name, value in zip(spelled, values, strict=True) if times[name] == 1 or name == value}
+    for one, other in (("True", "1"), ("1", "True"), ("False", "0"), ("0", "False")):
+        if one not in times and other in found:
+            found[one] = found[other]
+    return found

@@ -1,0 +1,192 @@
+"""Whose row it is follows from that row's id alone, and one person more or less moves no row of anybody else."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from veil import BadInput, Categorical, Schema, encoding
+from veil.encoding import person_id
+from veil.files import read_rows
+from veil.kernel.table import read_table
+from veil.spelling import NUMBER, spelling
+
+MOST = 2
+SCHEMA = Schema(name="visits", person="id", rows_per_person=MOST, column=[Categorical(name="a", values=("x",))])
+COMPOSED, APART = "Mü", "Mu\u0308"
+
+
+class Keys:
+    """Random keys that a row keeps, whatever the other rows are."""
+
+    def __init__(self, keys: Any) -> None:
+        self.keys = np.array(keys, np.uint64)
+
+    def words(self, size: int) -> Any:
+        assert size == len(self.keys)
+        return self.keys
+
+
+def kept(ids: Any, keys: Any) -> list[int]:
+    """The places of the rows that are kept."""
+    table = read_table({"a": ["x"] * len(keys), "id": ids}, SCHEMA, Keys(keys))  # type: ignore[arg-type]
+    return list(range(len(keys))) if table._rows is None else table._rows.tolist()
+
+
+def check_neighbours(build: Callable[[list[Any]], Any], ids: list[Any], keys: list[int]) -> None:
+    """Without any one of the people, all others keep the rows that they had; nobody has more than the bound."""
+    people = [person_id(build([value])[0]) for value in ids]
+    before = kept(build(ids), keys)
+    counts = Counter(people[place] for place in before)
+    assert None not in counts and all(count <= MOST for count in counts.values())
+    assert counts == {name: min(count, MOST) for name, count in Counter(people).items() if name is not None}
+    for left_out in {*people}:
+        there = [place for place, name in enumerate(people) if name != left_out]
+        after = kept(build([ids[place] for place in there]), [keys[place] for place in there])
+        assert [there[place] for place in after] == [place for place in before if people[place] != left_out]
+
+
+def objects(values: list[Any]) -> Any:
+    return np.fromiter(values, object, len(values))
+
+
+ANY: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "numpy": objects,
+    "masked": lambda values: np.ma.array(objects(values), mask=[value is None for value in values]),
+    "pandas": lambda values: pd.Series(objects(values), dtype=object).array,
+    "polars": lambda values: pl.Series(values, dtype=pl.Object),
+}
+
+
+@pytest.mark.parametrize("build", ANY.values(), ids=ANY)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_person_more_moves_no_row_of_another_whatever_ids_are(
+    build: Callable[[list[Any]], Any], odd_values: Callable[..., Any], data: st.DataObject
+) -> None:
+    few = list(odd_values(data, min_size=1, max_size=5))
+    places = data.draw(st.lists(st.integers(0, len(few) - 1), max_size=12))
+    keys = data.draw(st.lists(st.integers(0, 2**64 - 1), min_size=len(places), max_size=len(places), unique=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "BLOCK", data.draw(st.integers(1, 5)))
+        check_neighbours(build, [few[place] for place in places], keys)
+
+
+TEXTS = ["", " ", "a", " a", "A", "1", "01", "1.0", "1e0", "-0", "0", "NA", "true", "True", COMPOSED, APART, "2", None]
+TYPED: dict[str, Callable[[list[Any]], Any]] = {
+    "numpy texts": lambda values: np.array([value or "" for value in values], "U9"),
+    "numpy bytes": lambda values: np.array([(value or "").encode("latin-1", "ignore") for value in values], "S9"),
+    "numpy variable texts": lambda values: np.array([value or "" for value in values], np.dtypes.StringDType()),
+    "pandas": lambda values: pd.Series(values, dtype="str"),
+    "pandas category": lambda values: pd.Series(values, dtype="category"),
+    "polars": lambda values: pl.Series(values, dtype=pl.String),
+    "polars categorical": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "arrow": lambda values: pa.array(values, pa.string()),
+    "arrow latin-1": lambda values: pa.array([v and v.encode("latin-1", "ignore") for v in values], pa.binary()),
+    "arrow dictionary": lambda values: pa.array(values, pa.string()).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("build", TYPED.values(), ids=TYPED)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_person_more_moves_no_row_of_another_in_any_container_of_text(
+    build: Callable[[list[Any]], Any], data: st.DataObject
+) -> None:
+    ids = data.draw(st.lists(st.sampled_from(TEXTS), max_size=12))
+    keys = data.draw(st.permutations(range(len(ids))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "BLOCK", data.draw(st.integers(1, 5)))
+        check_neighbours(build, ids, [*keys])
+
+
+def test_rows_without_an_id_are_nobodys() -> None:
+    """They were one person, so that a new one displaced the row of another."""
+    nothing = [None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN"), pa.scalar(None, pa.string())]
+    blank = ["", " \t", "\x00", "\u3000", "\ufeff", b"", b"  ", "NA", "nan", "None", "NULL", "?", "<NA>", "NaT"]
+    odd = [[1], (), {}, {1}, object(), print, 1j, float("inf"), 10**5000, np.array(["a"]), ValueError("1")]
+    assert [person_id(value) for value in (*nothing, *blank, *odd)] == [None] * 32
+    assert kept(objects([*nothing, *blank, *odd, "a"]), range(33)) == [32]
+
+
+def test_bytes_that_are_no_text_are_people_of_their_own() -> None:
+    ids = ["Müller".encode("latin-1"), "Möller".encode("latin-1"), "Maller".encode("latin-1")]
+    assert len({*map(person_id, ids)}) == 3
+    for column in (ids, np.array(ids), pa.array(ids, pa.binary())):
+        assert kept(column, range(3)) == [0, 1, 2]
+
+
+SAME: list[list[Any]] = [
+    [1, 1.0, "1", "1.0", " 01 ", "+1", "1e0", Decimal("1.00"), np.int8(1), np.float32(1), b"1", np.str_("1")],
+    [True, np.True_, "True", "true", "TRUE"],
+    [COMPOSED, APART, f" {COMPOSED}\x00", COMPOSED.encode()],
+    [2**53 + 1, str(2**53 + 1), f"{2**53 + 1}.0", Decimal(2**53 + 1), np.int64(2**53 + 1)],
+    [2**53, Decimal(2**53)],
+    [date(2020, 1, 31), datetime(2020, 1, 31), pd.Timestamp("2020-01-31"), np.datetime64("2020-01-31"), "2020-01-31"],
+    [UUID(int=7), str(UUID(int=7))],
+    [0.00001, "0.00001", "1e-5", Decimal("1e-5")],
+    [Decimal("1.00000000000000000000000000001")],
+    ["a", "a "],
+    ["A"],
+    ["\ud800"],
+    ["\udcff", b"\xff"],
+    ["ﬁ"],
+    ["fi"],
+]
+
+
+def test_spellings_of_one_id_are_one_person_and_others_are_not() -> None:
+    ids = [{*map(person_id, group)} for group in SAME]
+    assert all(len(names) == 1 and None not in names for names in ids)
+    assert len(set.union(*ids)) == len(SAME)
+
+
+@given(st.one_of(st.text(), st.decimals().map(str), st.floats().map(repr), st.integers().map(str)))
+def test_a_spelling_is_its_own_spelling_and_no_number_changes_its_value(text: str) -> None:
+    assert spelling(spelling(text)) == spelling(text)
+    if NUMBER.fullmatch(text):
+        assert Decimal(spelling(text)) == Decimal(text)
+
+
+def test_a_float_that_may_be_several_whole_numbers_is_nobody() -> None:
+    """A missing id turns a column of whole numbers into floats, and from 2^53 on neighbours into one."""
+    assert person_id(float(2**53 - 1)) == str(2**53 - 1)
+    assert person_id(float(2**53)) is None and person_id(-1e300) is None
+    assert kept(np.array([2.0**60, np.nan, 3, 3, 3]), range(5)) == [2, 3]
+
+
+def test_people_are_numbered_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [f"p{place % 7}" for place in range(40)]
+    at_once = kept(ids, range(40))
+    monkeypatch.setattr(encoding, "BLOCK", 3)
+    assert kept(ids, range(40)) == kept(pd.Series(ids), range(40)) == at_once == [*range(14)]
+
+
+@pytest.mark.parametrize("odd", ["?", "", "1.5"])
+def test_one_odd_id_leaves_the_people_of_all_other_rows_as_they_were(odd: str, tmp_path: Any) -> None:
+    """pandas reads the ids as whole numbers without it, and as floats or texts with it."""
+    lines = ["007", "7", "7.0", "12", "012", "3"] * 2
+    keys = [*range(len(lines) + 1)]
+    found = []
+    for more in ([], [odd]):
+        path = tmp_path / "rows.csv"
+        path.write_text("id,a\n" + "".join(f"{value},x\n" for value in (*lines, *more)))
+        found += [kept(pd.read_csv(path)["id"], keys[: len(lines) + len(more)])]
+        found += [kept(read_rows(path)["id"], keys[: len(lines) + len(more)])]
+    assert all([place for place in places if place < len(lines)] == [0, 1, 3, 4, 5, 11] for places in found)
+
+
+def test_a_column_of_people_is_one_column() -> None:
+    with pytest.raises(BadInput, match="one dimension"):
+        kept(np.zeros((2, 2)), range(2))
