@@ -9,10 +9,10 @@ import veil
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-PUBLIC_ROOMS = "errors display encoding bags columns schema questions"
+PUBLIC_ROOMS = "errors display mistakes calendars encoding bags columns dates schema questions"
 PRIVATE_ROOMS = "kernel plans files artefacts synopsis owner datasets models evaluate report compare audit cli"
 ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
-PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "bags", "columns", "schema", "questions")]
+PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "bags", "columns", "dates", "schema", "questions")]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
 
@@ -141,7 +141,7 @@ def test_the_trusted_part_does_not_grow_unnoticed():
     counting = "noise exact mechanisms order odds scores checks coins table tally asking selecting source"
     proof = [SOURCE / "kernel" / f"{name}.py" for name in f"{counting} losses minimise shaped bag_minimise".split()]
     assert len(written(proof)) < 2330
-    assert len(written(TRUSTED)) < 3815
+    assert len(written(TRUSTED)) < 4045
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():

@@ -10,7 +10,7 @@ import numpy as np
 
 from .columns import MISSING, Categorical, Numeric, Text
 from .display import readable, toml_text
-from .encoding import category_codes, columns_of, in_blocks, numbers
+from .encoding import category_codes, columns_of, in_blocks
 from .files import NESTED, TIMES, read_rows
 from .schema import Schema
 
@@ -61,7 +61,7 @@ def _categorical(column: Categorical, values: Any) -> Fit:
 
 
 def _numeric(column: Numeric, values: Any) -> Fit:
-    x = in_blocks(values, numbers, np.float64)
+    x = in_blocks(values, column.read, np.float64)
     missing, clipped = int(np.isnan(x).sum()), int(((x < column.bounds[0]) | (x > column.bounds[1])).sum())
     return Fit(column.name, column.kind, len(values) - missing - clipped, clipped, missing)
 
