@@ -164,8 +164,8 @@ def odd(tmp_path):
 
 def test_unknown_values_are_named_to_the_owner_below_the_banner_the_labels_first(odd):
     shown = output("schema", "check", odd / "odd.toml", "--rows", odd / "odd.csv")
-    assert "label paid: 2 rows say 'True', 1 rows say 'False'; declared: 0, 1" in shown
-    assert "n: 2 rows say 'n/a'; declared" in shown and "day: 1 rows say '1.2.2020', 1 rows say '(no value)'" in shown
+    assert "label paid: 2 rows say 'True', 1 row says 'False'; declared: 0, 1" in shown
+    assert "n: 2 rows say 'n/a'; declared" in shown and "day: 1 row says '1.2.2020', 1 row says '(no value)'" in shown
     assert "1 (25.0%)" in shown and "\x1b[31m" not in shown and "\x9b" not in shown and "red" in shown
     places = [shown.index(text) for text in (BANNER, "label paid", "n: 2 rows", CAUTION.splitlines()[0], "values = [")]
     assert places == sorted(places)
@@ -185,7 +185,7 @@ def test_at_most_ten_unknown_values_are_named(tmp_path):
     rows = {"n": 1, "colour": values, "day": "2020-01-01", "paid": 1}
     pd.DataFrame(rows).to_csv(tmp_path / "odd.csv", index=False)
     shown = output("schema", "check", tmp_path / "odd.toml", "--rows", tmp_path / "odd.csv")
-    assert shown.count("2 rows say") == 10 and "1 rows say" not in shown
+    assert shown.count("2 rows say") == 10 and "1 row says" not in shown
 
 
 def mixed(n):

@@ -53,12 +53,17 @@ def stranger_lines(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
     for fit in sorted(fits, key=lambda fit: fit.column != schema.label):
         if fit.unknown:
             who = "label " if fit.column == schema.label else ""
-            said = ", ".join(f"{rows:,} rows say {readable(text)!r}" for text, rows in fit.unknown)
+            said = ", ".join(
+                f"{rows:,} {'row says' if rows == 1 else 'rows say'} {readable(text)!r}" for text, rows in fit.unknown
+            )
             yield f"{who}{readable(fit.column)}: {said}; declared: {_declared(schema, fit.column)}"
 
 
 def _declared(schema: Schema, name: str) -> str:
-    names = schema.classes if name == schema.label else schema.get(name).names
+    column = schema.get(name)
+    if isinstance(column, Numeric):
+        return column.group_name(range(len(column.cuts) - 1))
+    names = schema.classes if name == schema.label else column.names
     return ", ".join(map(readable, names if len(names) <= SHOWN else [*names[: SHOWN // 2], "...", names[-1]]))
 
 
