@@ -389,3 +389,23 @@ def test_a_ledger_may_be_charged_for_dates(visits: pd.DataFrame) -> None:
     ledger = Ledger(1, "visits")
     veil.NaiveBayesClassifier(epsilon=1, schema=VISITS, ledger=ledger).fit(visits)
     assert ledger.left == 0
+
+
+def test_time_stamps_of_parquet_are_drafted_trained_on_published_and_checked(
+    visits: pd.DataFrame, tmp_path: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    visits[["visit", "back"]].to_parquet("visits.parquet")
+    visits[["visit", "back"]].to_csv("visits.csv", index=False)
+    assert start("schema", "new", "visits.parquet", "--label", "back:no,yes", "--out", "visits.toml")[0] == 0
+    assert Schema.read("visits.toml").get("visit") == Date(name="visit", bounds=("2000", "2029"), unit="year")
+    for file in ("visits.parquet", "visits.csv"):
+        code, shown, _ = start("schema", "check", "visits.toml", "--rows", file)
+        assert code == 0 and "Not as declared" not in shown
+    public = ["--schema", "visits.toml", "--epsilon", 1]
+    assert "visit[31]" in start("train", "visits.parquet", *public, "--dry-run")[1]
+    assert start("train", "visits.csv", *public, "--out", "model.veil")[0] == 0
+    assert "2019" in Path("model.html").read_text()
+    many = [*public[:-1], 1000, "--method", "projected", "--out", "table.veil", "--synthetic", "rows.csv"]
+    assert start("publish", "visits.parquet", *many)[0] == 0
+    assert pd.read_csv("rows.csv")["visit"].str.fullmatch(r"\d{4}-\d\d-\d\d").all()

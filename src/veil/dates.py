@@ -94,9 +94,9 @@ def seconds(block: Any, pattern: str) -> Numbers:
     if isinstance(block, np.ndarray) and block.dtype.kind == "M" and np.datetime_data(block.dtype)[1] != 1:
         block = np.fromiter(block, object, len(block))  # Arrow would take 30 seconds for one
     with suppress(Exception):  # other types go value by value
-        return _within(_declared(_arrow(block)))
-    with suppress(Exception):
-        return _mostly_plain(_arrow(block), pattern)
+        array = _arrow(block)
+        is_text = any(is_kind(array.type) for is_kind in PLAIN[:4])  # the kinds of text
+        return _mostly_plain(array, pattern) if is_text else _within(_declared(array))
     return _one_by_one(block, pattern)
 
 
@@ -110,9 +110,9 @@ def _one_by_one(block: Any, pattern: str) -> Numbers:
 
 
 def _mostly_plain(array: Any, pattern: str) -> Numbers:
-    """The seconds of texts, by Arrow where these are days and moments beyond doubt; raises for any other type."""
-    if pattern != pattern_of(None) or not any(is_kind(array.type) for is_kind in PLAIN[:4]):  # the kinds of text
-        raise TypeError
+    """The seconds of texts, by Arrow where these are days and moments beyond doubt; raises for another form."""
+    if pattern != pattern_of(None):
+        raise ValueError
     plain = pc.match_substring_regex(array, SURE).fill_null(False)
     found = _declared(pc.if_else(plain, array, None).cast(pa.string()).cast(pa.timestamp("s")))
     others = np.flatnonzero(np.isnan(found))
@@ -246,8 +246,10 @@ def declared_dates(fields: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"a {unit} needs no bounds")
         found["bounds"] = (min(numbered(unit).values()), max(numbered(unit).values()))
     elif isinstance(fields.get("bounds"), (list, tuple)) and len(fields["bounds"]) == 2:
-        low, high = fields["bounds"]
-        found["bounds"] = span_of(low)[0], span_of(high)[1]
+        try:
+            found["bounds"] = span_of(fields["bounds"][0])[0], span_of(fields["bounds"][1])[1]
+        except ValueError as problem:
+            raise ValueError(f"bounds must be two dates: {problem}") from None
         if found["bounds"][0] > found["bounds"][1]:
             raise ValueError("bounds must be two dates, the earlier one first")
     if fields.get("missing") is not None:

@@ -115,6 +115,7 @@ def _frequent(values: Any, wanted: npt.NDArray[np.bool_]) -> tuple[tuple[str, in
     """The ten most frequent of the wanted values as text, with how often they occur."""
     counted: Counter[str] = Counter()
     for start in range(0, len(values), BLOCK):
-        found, here = texts(values[start : start + BLOCK]), np.flatnonzero(wanted[start : start + BLOCK])
+        here = np.flatnonzero(wanted[start : start + BLOCK])
+        found = texts(values[start : start + BLOCK]) if len(here) else []
         counted.update(found[place] or NO_VALUE for place in here)
     return tuple(counted.most_common(SHOWN))

@@ -46,7 +46,7 @@ def new(
     """Draft a schema from the column names alone, to be completed from public knowledge."""
     types = column_types(data)
     found = told(proposals(types), column or ())
-    answers = ask if ask is not None else out is not None and sys.stdin.isatty()
+    answers = ask if ask is not None else out is not None and sys.stdin.isatty() and sys.stdout.isatty()
     target, classes = label_of(label, found)
     if out is None:
         typer.echo(_draft(data, types, *_complete(found, target, classes, answers, label)), nl=False)
