@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .display import readable
+
 DAY = 86_400
 UNITS = {"decade": 3652 * DAY, "year": 365 * DAY, "quarter": 90 * DAY, "month": 28 * DAY, "week": 7 * DAY, "day": DAY}
 UNITS["hour"] = 3600  # seconds that a unit has at least
@@ -29,7 +31,7 @@ def pattern_of(form: str | None) -> str:
     pieces = re.split("(%.?)", form) if form is not None else []
     used = [piece for piece in pieces if piece.startswith("%") and piece != "%%"]
     if unknown := [piece for piece in used if piece not in DIRECTIVES]:
-        raise ValueError(f"format has no {unknown[0]}: it knows {' '.join(DIRECTIVES)}")
+        raise ValueError(f"format has no {readable(unknown[0])}: it knows {' '.join(DIRECTIVES)}")
     if form is not None and (
         not used or len(set(used)) < len(used) or {"%I", "%p"} & {*used} not in [{"%I", "%p"}, set()]
     ):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from .display import readable
 from .errors import BadInput
 
 KINDS = '"categorical", "numeric", "date" or "text"'
@@ -26,6 +27,7 @@ INSTEAD = {
 }
 DATES = 'bounds = ["2015-01-01", "2024-12-31"]'
 OPEN = "?"  # what a draft says where somebody has to fill something in
+MOST_TOLD = 50
 HEADER = re.compile(r"\s*\[\[\s*[\"']?column[\"']?\s*\]\]")
 KEY = re.compile(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*[.=]""")
 Lines = Mapping[tuple[int | None, str | None], int]
@@ -51,7 +53,8 @@ def _listed(mistakes: Sequence[Mistake], lines: Lines) -> str:
     """One mistake as a sentence; several in the order of the file, below a line that says how many."""
     placed = [(_line(mistake, lines), mistake.said) for mistake in mistakes]
     said = [f"line {line}: {text}" if line else text for line, text in sorted(placed, key=lambda one: one[0])]
-    return said[0] if len(said) == 1 else "\n  ".join([f"{len(said)} problems:", *said])
+    more = [f"and {len(said) - MOST_TOLD} more"] * (len(said) > MOST_TOLD)
+    return said[0] if len(said) == 1 else "\n  ".join([f"{len(said)} problems:", *said[:MOST_TOLD], *more])
 
 
 def _line(mistake: Mistake, lines: Lines) -> int:
@@ -114,7 +117,7 @@ def _sentence(problem: Any, fields: Mapping[str, Any], known: Sequence[str]) -> 
     if kind == "extra_forbidden":
         meant = _meant(key, known)
         instead = f"did you mean {meant}?" if meant else f"there are {', '.join(known)}"
-        return f"{key} {COMPLAINTS[kind]}: {instead}"
+        return f"{readable(key)} {COMPLAINTS[kind]}: {instead}"
     instead = DATES if key == "bounds" and fields.get("kind") == "date" else INSTEAD.get(key, "")
     if key in fields and fields[key] in ([], ()) and instead:
         return f"{key} must not be empty: fill in {instead}"
