@@ -9,10 +9,11 @@ import veil
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-PUBLIC_ROOMS = "errors display spelling encoding bags columns schema questions"
-PRIVATE_ROOMS = "kernel plans files artefacts synopsis owner datasets models evaluate report compare audit cli"
+PUBLIC_ROOMS = "errors display mistakes spelling calendars encoding bags columns dates schema questions"
+PRIVATE_ROOMS = "kernel plans files artefacts synopsis owner drafts datasets models evaluate report compare audit cli"
 ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
-PUBLIC = [SOURCE / f"{name}.py" for name in ("spelling", "encoding", "bags", "columns", "schema", "questions")]
+ENCODING = ("spelling", "calendars", "encoding", "bags", "columns", "dates", "schema", "questions")
+PUBLIC = [SOURCE / f"{name}.py" for name in ENCODING]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
 

@@ -129,9 +129,17 @@ def test_the_tutorial_measures_what_it_says(follow):
         assert centre - wide <= names[name.lower()] <= centre + wide
 
 
-def test_the_schema_of_the_tutorial_is_that_of_the_survey():
-    (written,) = [inside for kind, inside in BLOCK.findall(text_of(TUTORIAL)) if kind == "toml"]
-    assert Schema.loads(written) == datasets.load("fair")[1]
+def test_the_schema_of_the_tutorial_has_the_columns_and_classes_of_the_survey(follow):
+    follow(TUTORIAL)
+    made, (rows, declared) = Schema.read("fair.toml"), datasets.load("fair")
+    assert [column.name for column in made.column] == [*rows] and made.classes == declared.classes
+    assert made.label == declared.label
+
+
+def test_the_tutorial_takes_at_most_five_commands_of_veil_which_it_lists_first():
+    first = next(inside for kind, inside in BLOCK.findall(text_of(TUTORIAL)) if kind == "sh").splitlines()
+    assert len(first) <= 5 and all(line.startswith("veil ") for line in first)
+    assert all(f"$ {line}\n" in text_of(TUTORIAL) for line in first)
 
 
 def test_the_guide_shows_the_results_that_are_kept():

@@ -145,16 +145,18 @@ COLUMN_MISTAKES = {
     "integers with broken bounds": (NUMERIC + "bounds = [0.5, 9]\ninteger = true", "whole bounds"),
     "integers with broken edges": (NUMERIC + "edges = [0, 0.5, 9]\ninteger = true", "whole bounds and edges"),
     "no kind": ('name = "odd one"', "needs a kind"),
-    "an unknown kind": ('name = "odd one"\nkind = "date"', "needs a kind"),
+    "an unknown kind": ('name = "odd one"\nkind = "colour"', "needs a kind"),
 }
 
 
 def complaint(text: str) -> str:
-    """What is said about a schema, in one line and about the schema alone."""
+    """What is said about a schema, a line for each mistake and about the schema alone."""
     with pytest.raises(BadInput) as caught:
         Schema.loads(text)
     said = str(caught.value)
-    assert "\n" not in said and len(said) < 200
+    first, *lines = said.splitlines()
+    assert not lines or first == f"{len(lines)} problems:" or lines[-1].startswith("  and ")
+    assert all(len(line) < 200 for line in [first, *lines])
     assert not re.search("pydantic|Traceback|http|Input|validation", said)
     return said
 
@@ -163,7 +165,7 @@ def complaint(text: str) -> str:
 def test_a_mistake_in_a_column_is_one_sentence_that_names_it(column: str, reason: str) -> None:
     fine = '[[column]]\nname = "fine"\nkind = "text"\n'
     said = complaint(f'name = "t"\n{fine}[[column]]\n{column}\n')
-    assert said.startswith("column 'odd one'") and reason in said
+    assert re.match("line [4-9]: column 'odd one'", said) and reason in said and "\n" not in said
 
 
 GOOD = '[[column]]\nname = "x"\nkind = "categorical"\nvalues = ["a", "b"]\n'
@@ -198,6 +200,76 @@ def test_a_mistake_in_a_schema_is_one_sentence(text: str, reason: str) -> None:
     assert reason in complaint(text)
 
 
+MANY_MISTAKES = (
+    """# a draft
+name = "t"
+label = "?"
+rows_per_person = 3
+
+[[column]]
+name = "age"
+kind = "numeric"
+bounds = []
+
+[[column]]
+name = "town"
+kind = "?"
+
+[[column]]
+name = "age"
+kind = "categorical"
+valeus = ["a"]
+missing = 3
+note = """
+    + '"""\n[[column]]\n"""'
+    + """
+
+[[column]]
+kind = "date"
+unit = "moon"
+"""
+)
+
+
+def test_all_mistakes_of_a_file_are_told_at_once_each_with_its_line_and_what_to_write() -> None:
+    text = MANY_MISTAKES.replace('note = """\n[[column]]\n"""\n', "")
+    assert complaint(text).splitlines() == [
+        "9 problems:",
+        "  line 3: fill in `label`: the categorical column to predict; or delete the line",
+        "  line 4: rows_per_person needs person, the name of the identifier column",
+        "  line 9: column 'age': bounds must not be empty: fill in bounds = [lowest, highest]",
+        '  line 13: column \'town\': fill in `kind`: "categorical", "numeric", "date" or "text"',
+        "  line 16: two columns have the name 'age': rename one, or leave it out",
+        "  line 18: column 'age': valeus is not a known key: did you mean values?",
+        "  line 21: column '?': name is required: write name = \"...\"",
+        '  line 21: column \'?\': bounds is required: write bounds = ["2015-01-01", "2024-12-31"]',
+        "  line 23: column '?': unit should be 'decade', 'year', 'quarter', 'month', 'week', 'day', 'hour', "
+        "'month of year', 'weekday' or 'hour of day'",
+    ]
+
+
+def test_of_very_many_mistakes_the_first_are_told_and_no_key_is_shown_raw() -> None:
+    said = complaint('name = "t"\n"\\u001b[31m" = 1\n' + '[[column]]\nkind = "text"\n' * 100)
+    assert said.startswith("101 problems:\n   [31m is not a known key") and said.endswith("and 51 more")
+
+
+def test_lines_that_cannot_be_known_are_not_told() -> None:
+    said = complaint(MANY_MISTAKES)
+    assert "line 3: fill in `label`" in said and "  column 'town': fill in `kind`" in said
+
+
+def test_mistakes_in_python_are_all_told_too() -> None:
+    with pytest.raises(BadInput) as caught:
+        Schema(name="t", label="y", column=[{"name": "x", "kind": "numeric"}, {"name": "x"}])
+    assert str(caught.value).splitlines() == [
+        "4 problems:",
+        "  column 'x': bounds is required: write bounds = [lowest, highest]",
+        '  column \'x\' needs a kind: "categorical", "numeric", "date" or "text"',
+        "  two columns have the name 'x': rename one, or leave it out",
+        "  the schema has no column 'y': label must name one of its columns",
+    ]
+
+
 def test_mistakes_in_python_are_told_like_those_in_files() -> None:
     with pytest.raises(BadInput, match="^column 'age': bounds must be two finite numbers, the lower one first$"):
         Numeric(name="age", bounds=(90, 17))
@@ -218,7 +290,7 @@ def test_a_file_that_is_no_text_is_said_to_be_unreadable(tmp_path: Path, content
 def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "schema.toml"
     path.write_text('name = "t"\n')
-    with pytest.raises(BadInput, match=r"schema\.toml: column is required"):
+    with pytest.raises(BadInput, match=r"schema\.toml: column is required: write a \[\[column\]\] for every"):
         Schema.read(path)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from .bags import Bag
 from .columns import Categorical, Numeric, Text
+from .dates import Date
 from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
 from .kernel.budget import Budget
 from .kernel.ledger import Ledger, Receipt
@@ -40,6 +41,7 @@ __all__ = [
     "LogisticRegressionClassifier",
     "Majority",
     "NaiveBayesClassifier",
+    "Date",
     "Numeric",
     "OpenDPNoise",
     "Predicted",

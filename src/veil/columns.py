@@ -1,8 +1,8 @@
 """Categorical, Numeric, Text: what is public about one column, written by its owner, never read from the rows.
 
-A column turns every value into a code. Values outside the declared domain have one: numbers are clipped to the
-bounds, and unknown or missing values get the code of the declared `missing` value, or one of their own after all
-others.
+A column turns every value into a code. Values outside the declared domain have one: numbers and dates are
+clipped to the bounds, and unknown or missing values get the code of the declared `missing` value, or one of their own
+after all others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from .bags import Bags, bucket, matrix_bags, text_bags
-from .display import first_complaint, number
+from .display import number
 from .encoding import Codes, as_column, category_codes, in_blocks, is_matrix, numbers, text_of
-from .errors import BadInput
+from .mistakes import BadSchema, Mistake, mistakes_in
 
 DEFAULT_BINS = 16
 WIDE = 1000  # the ratio of bounds from which equal bins would put most rows in the first
@@ -34,20 +34,21 @@ class Declared(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            raise BadInput(self._place(fields) + first_complaint(error, fields)) from None
+            raise BadSchema(self._mistakes(error, fields)) from None
 
     @classmethod
-    def _place(cls, fields: Mapping[str, Any]) -> str:
-        """How a complaint starts."""
-        return ""
+    def _mistakes(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Mistake]:
+        """All that is wrong with these fields."""
+        return mistakes_in(error, fields, [*cls.model_fields])
 
 
 class _Column(Declared):
     name: str = Field(min_length=1)
 
     @classmethod
-    def _place(cls, fields: Mapping[str, Any]) -> str:
-        return f"column {fields.get('name', '?')!r}: "
+    def _mistakes(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Mistake]:
+        place = f"column {fields.get('name', '?')!r}: "
+        return [mistake._replace(said=place + mistake.said) for mistake in super()._mistakes(error, fields)]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -233,13 +234,21 @@ class Numeric(_Column):
         halvings = [[*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)]
         return tuple(dict.fromkeys([(0,) * self.size, *map(_ranks, halvings)]))
 
+    def read(self, block: Any) -> npt.NDArray[np.float64]:
+        """Each value as a number, not a number where there is none; total."""
+        return numbers(block)
+
+    def ends(self, value: Any) -> tuple[float, float]:
+        """The lowest and the highest number that somebody means by a value; raises if it is none."""
+        return float(value), float(value)
+
     def encode(self, values: Any) -> Codes:
         """The bin of each value; total."""
         inner = np.array(self.cuts[1:-1])
         missing = len(inner) + 1 if self.missing is None else np.searchsorted(inner, self.missing, side="right")
 
         def block(part: Any) -> Any:
-            x = numbers(part)
+            x = self.read(part)
             codes = _cuts_below(inner, x)
             codes[np.isnan(x)] = missing
             return codes
@@ -291,9 +300,6 @@ class Text(_Column):
             return text_bags(column, lambda word: place.get(bucket(word, buckets)), self.dtype)
         code_of = {word.lower(): code for code, word in reversed([*enumerate(self.names)])}
         return text_bags(column, code_of.get, self.dtype)
-
-
-AnyColumn = Annotated[Categorical | Numeric | Text, Field(discriminator="kind")]
 
 
 def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:

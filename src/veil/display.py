@@ -1,4 +1,4 @@
-"""How exact amounts, schemas, complaints about them and small tables look, in text and in Jupyter."""
+"""How exact amounts, schemas and small tables look, in text and in Jupyter."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,19 +13,6 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # 
 LONG = 1000  # letters of a question
 DIGITS = 60  # of an exact amount
 PIECE = 4000  # digits that are written out at once
-KINDS = 'needs a kind: "categorical", "numeric" or "text"'
-COMPLAINTS = {  # in our words, where those of the validation library speak of Python
-    "extra_forbidden": "is not a known key",
-    "missing": "is required",
-    "too_short": "must not be empty",
-    "too_long": "is too long",
-    "string_too_short": "must not be empty",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a table",
-    "model_attributes_type": "must be a table",
-    "union_tag_not_found": KINDS,
-    "union_tag_invalid": KINDS,
-}
 
 
 def amount(value: Fraction) -> str:
@@ -120,22 +107,6 @@ def toml_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def first_complaint(error: Any, fields: Mapping[str, Any]) -> str:
-    """One sentence about one mistake in a schema: an unknown key if there is one, since it explains a missing one."""
-    found = error.errors(include_url=False, include_context=False)
-    first = next((problem for problem in found if problem["type"] == "extra_forbidden"), found[0])
-    kind, place = first["type"], first["loc"]
-    if kind == "value_error":
-        return str(first["msg"].removeprefix("Value error, "))
-    said = COMPLAINTS.get(kind, first["msg"].removeprefix("Input "))
-    if place[0] == "column" and len(place) > 1:
-        column = fields["column"][place[1]]
-        name = column.get("name") if isinstance(column, Mapping) else None
-        return f"a column {said}" if name is None else f"column {name!r} {said}"
-    inside = kind == "missing" and len(place) > 1  # an item of a list, not a key
-    return f"{place[0]} {'is too short' if inside else said}"
 
 
 def receipt_rows(receipt: Any) -> list[tuple[str, str]]:

@@ -22,8 +22,9 @@ from .schema import Schema
 MOST = 2**31 - 1  # bytes that PyArrow takes in one block
 OTHERS = ";\t|"  # what separates values in some files, but not here
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
-TIMES = ("timestamp", "date", "time", "duration")
-UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED}
+DATES = ("timestamp", "date")
+TIMES = (*DATES, "time", "duration")
+UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED, "date": (*NESTED, "duration", "bool")}
 
 
 def read_rows(path: str | os.PathLike[str], *, every_line: bool = False) -> pa.Table:
@@ -62,9 +63,10 @@ def check_types(types: Mapping[str, str], schema: Schema) -> None:
     for column in schema.column:
         kind = types.get(column.name, "")
         if kind.startswith(UNFIT.get(column.kind, ("-",))):
+            instead = 'declare it with kind = "date"' if kind.startswith(DATES) else "make numbers or text of it"
             raise BadInput(
                 f"column {column.name!r} has the type {readable(kind)}, of which nothing can be read as {column.kind}: "
-                "make numbers or text of it, or leave it out of the schema"
+                f"{instead}, or leave it out of the schema"
             )
 
 

@@ -2,30 +2,42 @@
 it."""
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .columns import MISSING, Categorical, Numeric, Text
 from .display import readable, toml_text
-from .encoding import category_codes, columns_of, in_blocks, numbers
-from .files import NESTED, TIMES, read_rows
+from .encoding import BLOCK, category_codes, columns_of, in_blocks, texts
+from .files import read_rows
 from .schema import Schema
 
+SHOWN = 10  # unknown values of a column
+NO_VALUE = "(no value)"
+CAUTION = (
+    "To declare them too, paste this below the name of the column. But a schema is public: copy only what anybody\n"
+    "could have known, such as another spelling. A rare diagnosis, copied from the rows, says that somebody has it."
+)
 BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How the values of one column fit: how many are as declared, clipped to the bounds, and unknown or missing."""
+    """How the values of one column fit: how many are as declared, clipped to the bounds, and unknown or missing.
+
+    `unknown` has the most frequent values that are not as declared, with how often they occur.
+    """
 
     column: str
     kind: str
     declared: int
     clipped: int
     missing: int
+    unknown: tuple[tuple[str, int], ...]
 
 
 def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
@@ -34,6 +46,36 @@ def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
         if not isinstance(column, Text):
             values = columns_of(rows, [column.name])[column.name]
             yield _numeric(column, values) if isinstance(column, Numeric) else _categorical(column, values)
+
+
+def stranger_lines(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
+    """What the owner may want to know about unknown values, those of the label first; text that can be shown."""
+    for fit in sorted(fits, key=lambda fit: fit.column != schema.label):
+        if fit.unknown:
+            who = "label " if fit.column == schema.label else ""
+            said = ", ".join(
+                f"{rows:,} {'row says' if rows == 1 else 'rows say'} {readable(text)!r}" for text, rows in fit.unknown
+            )
+            yield f"{who}{readable(fit.column)}: {said}; declared: {_declared(schema, fit.column)}"
+
+
+def _declared(schema: Schema, name: str) -> str:
+    column = schema.get(name)
+    if isinstance(column, Numeric):
+        return column.group_name(range(len(column.cuts) - 1))
+    names = schema.classes if name == schema.label else column.names
+    return ", ".join(map(readable, names if len(names) <= SHOWN else [*names[: SHOWN // 2], "...", names[-1]]))
+
+
+def proposed_toml(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
+    """Lines of TOML that would declare the unknown values of categorical columns too, all but empty ones."""
+    for fit in fits:
+        column = schema.get(fit.column)
+        named = [text for text, _ in fit.unknown if text not in (MISSING, NO_VALUE)]
+        new = [text for text in named if text.isprintable() and text.strip()]
+        if isinstance(column, Categorical) and new:
+            yield f"# {readable(toml_text(fit.column))}"
+            yield f"values = {toml_text([*column.values, *new])}"
 
 
 @dataclass(frozen=True)
@@ -56,39 +98,24 @@ def lost_of(path: str | os.PathLike[str], schema: Schema) -> Lost:
 
 def _categorical(column: Categorical, values: Any) -> Fit:
     declared = dict.fromkeys(column.values, 0)  # the column's own codes may hide which values are missing
-    missing = int(in_blocks(values, lambda block: category_codes(block, declared, 1), np.uint8).sum())
-    return Fit(column.name, column.kind, len(values) - missing, 0, missing)
+    strange = in_blocks(values, lambda block: category_codes(block, declared, 1), np.uint8).astype(bool)
+    missing = int(strange.sum())
+    return Fit(column.name, column.kind, len(values) - missing, 0, missing, _frequent(values, strange))
 
 
 def _numeric(column: Numeric, values: Any) -> Fit:
-    x = in_blocks(values, numbers, np.float64)
-    missing, clipped = int(np.isnan(x).sum()), int(((x < column.bounds[0]) | (x > column.bounds[1])).sum())
-    return Fit(column.name, column.kind, len(values) - missing - clipped, clipped, missing)
+    x = in_blocks(values, column.read, np.float64)
+    strange, clipped = np.isnan(x), int(((x < column.bounds[0]) | (x > column.bounds[1])).sum())
+    missing = int(strange.sum())
+    rest = len(values) - missing - clipped
+    return Fit(column.name, column.kind, rest, clipped, missing, _frequent(values, strange))
 
 
-def draft(name: str, types: dict[str, str]) -> str:
-    """A schema to be completed, from the names of the columns and, where known, their declared types."""
-    lines = [
-        "# A draft made from the names of the columns alone. Complete it from public knowledge (a code book, the",
-        "# questionnaire, common sense), never from the values in the rows: what a schema says is not protected.",
-        f"# Values outside it are no error: numbers are clipped, all else counts as {MISSING}.",
-        f"name = {toml_text(name)}  # of the data set; its ledger goes by this name",
-        'label = "?"  # the categorical column to predict; delete the line if there is none',
-    ]
-    for column, kind in types.items():
-        lines += ["", "[[column]]", f"name = {toml_text(column)}", *_draft_kind(kind)]
-    return "\n".join(lines) + "\n"
-
-
-def _draft_kind(kind: str) -> list[str]:
-    if kind.startswith(("int", "uint")):
-        return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value", "integer = true"]
-    if kind.startswith(("float", "double", "half", "decimal")):
-        return ['kind = "numeric"', "bounds = []  # fill in: [lowest, highest] possible value"]
-    if kind.startswith((*NESTED, *TIMES)):
-        return [f'kind = "?"  # a {readable(kind)}: make numbers or text of it in the file, or leave it out here']
-    if kind == "bool":
-        return ['kind = "categorical"', 'values = ["False", "True"]']
-    if kind:
-        return ['kind = "categorical"', 'values = []  # fill in: all possible values; or kind = "text" for free text']
-    return ['kind = "?"  # fill in: "numeric" and bounds = [low, high]; "categorical" and values = [...]; or "text"']
+def _frequent(values: Any, wanted: npt.NDArray[np.bool_]) -> tuple[tuple[str, int], ...]:
+    """The ten most frequent of the wanted values as text, with how often they occur."""
+    counted: Counter[str] = Counter()
+    for start in range(0, len(values), BLOCK):
+        here = np.flatnonzero(wanted[start : start + BLOCK])
+        found = texts(values[start : start + BLOCK]) if len(here) else []
+        counted.update(found[place] or NO_VALUE for place in here)
+    return tuple(counted.most_common(SHOWN))

@@ -2,21 +2,24 @@
 
 import os
 import tomllib
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from .bags import Bags
-from .columns import AnyColumn, Categorical, Declared, Numeric, Text
+from .columns import Categorical, Declared, Numeric, Text
+from .dates import Date
 from .display import column_rows, html_table, readable, schema_toml
 from .encoding import Codes, columns_of, is_matrix
 from .errors import BadInput
+from .mistakes import OPEN, BadSchema, Mistake, lines_of, name_and_kind
 
+AnyColumn = Annotated[Categorical | Numeric | Date | Text, Field(discriminator="kind")]
 MANY = 1 << 14  # rows from which on columns are encoded at once
 
 
@@ -40,16 +43,17 @@ class Schema(Declared):
 
     @model_validator(mode="after")
     def _check(self) -> "Schema":
-        names = [column.name for column in self.column]
-        if twice := [name for name, times in Counter(names).items() if times > 1]:
-            raise ValueError(f"two columns have the name {twice[0]!r}")
-        if self.label is not None and not isinstance(self.get(self.label), Categorical):
-            raise ValueError(f"label must name a categorical column, and {self.label!r} is not one")
-        if self.rows_per_person > 1 and self.person is None:
-            raise ValueError("rows_per_person needs person, the name of the identifier column")
-        if self.person in names:
-            raise ValueError(f"the person column {self.person!r} is an identifier: leave it out of the columns")
+        for conflict in _conflicts(dict(self), [(column.name, column.kind) for column in self.column]):
+            raise ValueError(conflict.said)
         return self
+
+    @classmethod
+    def _mistakes(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Mistake]:
+        """Those of keys and columns, and what does not go together even so."""
+        columns = fields["column"] if isinstance(fields.get("column"), (list, tuple)) else ()
+        conflicts = [*_conflicts(fields, [name_and_kind(column) for column in columns])]
+        known = {conflict.said for conflict in conflicts}
+        return [*(m for m in super()._mistakes(error, fields) if m.said not in known), *conflicts]
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Schema":
@@ -66,10 +70,14 @@ class Schema(Declared):
     @classmethod
     def loads(cls, text: str) -> "Schema":
         """The schema in TOML text."""
+        fields: dict[str, Any] = {}
         try:
-            return cls(**tomllib.loads(text))
-        except BadInput:
-            raise
+            fields = tomllib.loads(text)
+            return cls(**fields)
+        except BadSchema as problem:
+            columns = fields.get("column")
+            lines = lines_of(text, len(columns) if isinstance(columns, list) else 0)
+            raise BadSchema(problem.mistakes, lines) from None
         except tomllib.TOMLDecodeError as error:
             raise BadInput(f"not valid TOML: {error}") from None
         except (RecursionError, TypeError, ValueError):  # nested too deep, a key `self`, a number of 5,000 digits
@@ -120,6 +128,25 @@ class Schema(Declared):
 
     def _repr_html_(self) -> str:
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
+
+
+def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) -> Iterator[Mistake]:
+    """What does not go together in a schema of columns with these names and kinds."""
+    names, (label, person) = [name for name, _ in columns], (fields.get("label"), fields.get("person"))
+    for place, name in enumerate(names):
+        if name is not None and name in names[:place]:
+            yield Mistake(place, "name", f"two columns have the name {name!r}: rename one, or leave it out")
+    if label == OPEN and OPEN not in names:
+        yield Mistake(None, "label", "fill in `label`: the categorical column to predict; or delete the line")
+    elif isinstance(label, str) and label not in names:
+        yield Mistake(None, "label", f"the schema has no column {label!r}: label must name one of its columns")
+    elif isinstance(label, str) and dict(columns)[label] in ("numeric", "date", "text"):
+        yield Mistake(None, "label", f"label must name a categorical column, and {label!r} is not one")
+    if person is None and isinstance(fields.get("rows_per_person"), int) and fields["rows_per_person"] > 1:
+        yield Mistake(None, "rows_per_person", "rows_per_person needs person, the name of the identifier column")
+    if person is not None and person in names:
+        said = f"the person column {person!r} is an identifier: leave it out of the columns"
+        yield Mistake(names.index(person), "name", said)
 
 
 def _length(column: Any) -> int:

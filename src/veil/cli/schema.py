@@ -1,15 +1,19 @@
 """veil schema: write and check the public description of a table."""
 
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ..display import column_rows
-from ..files import column_types, read_rows
-from ..owner import BANNER, Fit, Lost, draft, fit_of, lost_of
+from ..display import column_rows, readable
+from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, proposals, told, with_label
+from ..errors import BadInput
+from ..files import column_types, new_file, read_rows
+from ..owner import BANNER, CAUTION, Fit, Lost, fit_of, lost_of, proposed_toml, stranger_lines
 from ..schema import Schema
-from .output import Json, console, print_json, show_table, write_text
+from .output import Json, console, print_json, show_table
 
 app = typer.Typer(
     help="Write and check the public description of a table.",
@@ -20,21 +24,87 @@ LINES = "Lines left out, because they have too few or too many fields"
 CLASSES = "Rows left out, because their label is not a declared class"
 
 
-@app.command(epilog="Example: veil schema new survey.csv --out survey.toml")
+@app.command(epilog="Example: veil schema new survey.csv --label income:low,high --out survey.toml")
 def new(
     data: Annotated[
         Path, typer.Argument(help="CSV, gzipped CSV or Parquet; only the names and declared types are read.")
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the draft; the terminal if absent.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The column to predict, and its classes if you like: income:low,high.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="What a column holds: 'age: 18 to 97', 'town: Bonn, Oslo', 'notes: text' or 'code: skip'."),
+    ] = None,
+    ask: Annotated[
+        bool | None,
+        typer.Option("--ask/--no-ask", help="Ask about each column; if neither is said, where somebody can answer."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Draft a schema from the column names alone, to be completed from public knowledge."""
-    text = draft(data.name.split(".")[0], column_types(data))
+    types = column_types(data)
+    found = told(proposals(types), column or ())
+    answers = ask if ask is not None else out is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    target, classes = label_of(label, found)
     if out is None:
-        typer.echo(text, nl=False)
+        typer.echo(_draft(data, types, *_complete(found, target, classes, answers, label)), nl=False)
         return
-    write_text(out, text, force)
-    typer.echo(f"Wrote {out}. Complete it from public knowledge, then run: veil schema check {out}")
+    with new_file(out, force=force) as place:  # which complains before anything is asked
+        found, target, source = _complete(found, target, classes, answers, label)
+        place.write_text(_draft(data, types, found, target, source), encoding="utf-8")
+    typer.echo(f"Wrote {out}{_summary(found, target)}")
+    typer.echo(f"Complete it from public knowledge, then run: veil schema check {out}")
+
+
+def _draft(data: Path, types: Mapping[str, str], found: Sequence[Proposal], target: str | None, source: str) -> str:
+    return draft(data.name.split(".")[0], found, target, any(types.values()), source)
+
+
+def _complete(
+    found: Sequence[Proposal], target: str | None, classes: Sequence[str], answers: bool, label: str | None
+) -> tuple[Sequence[Proposal], str | None, str]:
+    """The proposals with a label, and where this comes from, after asking if somebody answers."""
+    if answers:
+        target, classes = (target, classes) if label else _ask_label(target, found)
+        found = _asked(found, target, bool(classes))
+    found = with_label(found, target, classes) if target and (classes or not answers) else found
+    return found, target, BY_YOU if label or answers else BY_NAME
+
+
+def _summary(found: Sequence[Proposal], target: str | None) -> str:
+    """How much of a draft is guessed, and how much is open."""
+    kept = [proposal for proposal in found if not proposal.left_out]
+    still = [proposal.name for proposal in kept if proposal.is_open] + ["label"] * (target is None)
+    guessed = sum(bool(proposal.source) for proposal in kept) - sum(p.is_open and bool(p.source) for p in kept)
+    fill = f"; to fill in: {', '.join(map(readable, still))}" if still else ""
+    return f": {guessed} of {len(found)} columns proposed, {len(found) - len(kept)} left out{fill}."
+
+
+def _prompt(text: str) -> str:
+    return str(typer.prompt(text, default="", show_default=False, err=True))
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str, tuple[str, ...]]:
+    """The column to predict and its classes, as somebody answers; the guess if nothing is answered."""
+    while True:
+        answer = _prompt(f"Column to predict, such as income or income:low,high [{readable(guess or 'none')}]").strip()
+        try:
+            return label_of(answer, found) if answer else (guess or "", ())  # type: ignore[return-value]
+        except BadInput as problem:
+            _say(str(problem))
+
+
+def _asked(found: Sequence[Proposal], target: str | None, known: bool) -> list[Proposal]:
+    """The proposals after asking about all columns, but for a label whose classes are known."""
+    _say("For each column: Enter to accept, `18 to 97`, `2015-01-01 to 2024-12-31`, `a, b, c`, `text` or `skip`.")
+    found = with_label(found, target, ()) if target else found
+    return [p if known and p.name == target else ask_about(p, _prompt, _say) for p in found]
 
 
 @app.command(epilog="Example: veil schema check survey.toml --rows survey.csv")
@@ -57,10 +127,28 @@ def check(
     if rows:
         console.print(BANNER, style="bold red")
         header = ["column", "kind", "as declared", "clipped", "unknown or missing"]
-        show_table(f"How {rows} fits", header, [tuple(vars(fit).values()) for fit in fits])
+        show_table(f"How {rows} fits", header, [_counted(fit) for fit in fits])
         lost = lost_of(rows, public)
         console.print(f"{LINES}: {lost.lines:,} of {lost.of_lines:,}")
         console.print(f"{CLASSES}: {lost.rows:,} of {lost.of_rows:,}")
+        _show_strangers(fits, public)
+
+
+def _counted(fit: Fit) -> tuple[Any, ...]:
+    """A row of the table; of clipped values also the share, since a few do no harm and many do."""
+    rows = fit.declared + fit.clipped + fit.missing
+    share = f" ({fit.clipped / rows:.1%})" if fit.clipped else ""
+    return fit.column, fit.kind, fit.declared, f"{fit.clipped}{share}", fit.missing
+
+
+def _show_strangers(fits: Sequence[Fit], public: Schema) -> None:
+    """The unknown values by name, and TOML that declares them."""
+    lines, toml = [*stranger_lines(fits, public)], [*proposed_toml(fits, public)]
+    if lines:
+        console.print("\nNot as declared, the most frequent values first:", style="bold")
+        console.print("\n".join(lines), markup=False, soft_wrap=True)
+    if toml:
+        console.print("", CAUTION, "", *toml, sep="\n", markup=False, soft_wrap=True)
 
 
 def _exact(fits: list[Fit], lost: Lost) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .. import datasets
 from ..columns import Categorical, Numeric
-from ..encoding import Codes, columns_of, in_blocks, numbers
+from ..encoding import Codes, columns_of, in_blocks
 from ..errors import BadInput
 from ..files import read_rows
 from ..schema import Schema
@@ -131,5 +131,5 @@ def _values(column: Any, values: Any) -> npt.NDArray[Any]:
     if isinstance(column, Categorical):
         return np.take(np.array(column.names), column.encode(values))
     assert isinstance(column, Numeric)
-    known = in_blocks(values, numbers, np.float64).clip(*column.bounds)
+    known = in_blocks(values, column.read, np.float64).clip(*column.bounds)
     return known if column.missing is None else np.where(np.isnan(known), column.missing, known)

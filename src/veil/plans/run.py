@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ..calendars import PARTS
 from ..columns import Categorical, Numeric
+from ..dates import Date
 from ..display import amount
 from ..errors import BadInput, BudgetRefused
 from ..kernel.budget import Budget
@@ -88,6 +90,8 @@ def made_up(schema: Schema, rows: int) -> dict[str, Any]:
     for column in schema.column:
         if isinstance(column, Categorical):
             found[column.name] = np.array(column.values, object)[chance.integers(len(column.values), size=rows)]
+        elif isinstance(column, Date):
+            found[column.name] = _made_up_dates(column, rows, chance)
         elif isinstance(column, Numeric):
             found[column.name] = chance.uniform(*column.bounds, size=rows)
         elif column.size:
@@ -95,6 +99,13 @@ def made_up(schema: Schema, rows: int) -> dict[str, Any]:
         else:
             found[column.name] = np.full(rows, "")
     return found
+
+
+def _made_up_dates(column: Date, rows: int, chance: np.random.Generator) -> Any:
+    """Moments between the bounds, or numbers of months, weekdays or hours, as texts."""
+    low, high = map(int, column.bounds)
+    drawn = chance.integers(low, high + 1, size=rows)
+    return drawn.astype(str).astype(object) if column.unit in PARTS else drawn.astype("M8[s]")
 
 
 def _made_up_words(column: Any, rows: int, chance: np.random.Generator) -> Any:

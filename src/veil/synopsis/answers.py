@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..calendars import PARTS, written
 from ..columns import MISSING, Categorical, Numeric
+from ..dates import Date
 from ..display import html_table, number, readable, text_table
 from ..encoding import text_of
 from ..errors import BadInput
@@ -102,7 +104,8 @@ def class_weights(classes: tuple[str, ...], label: str, wanted: Any) -> Numbers:
 
 
 def _is_range(column: Categorical | Numeric, wanted: Any) -> bool:
-    return isinstance(column, Numeric) and wanted is not None and not (isinstance(wanted, str) and wanted == MISSING)
+    named = wanted is None or isinstance(wanted, str) and wanted in (MISSING, *column.names)
+    return isinstance(column, Numeric) and not named
 
 
 def _named(column: Categorical | Numeric, wanted: Any) -> Numbers:
@@ -134,16 +137,33 @@ def _in_range(column: Any, wanted: Any) -> Numbers:
     return np.concatenate([np.clip(shares, 0, 1), np.zeros(column.size - len(shares))])
 
 
+def _example(column: Any) -> str:
+    if not isinstance(column, Date):
+        return "(30, 50) or (30, None)"
+    first, *_, last = PARTS.get(str(column.unit)) or map(written, column.bounds)
+    return f"({first!r}, {last!r}) or ({first!r}, None)"
+
+
+def _shown(column: Any, end: float) -> str:
+    """A bound as people write it."""
+    if not isinstance(column, Date):
+        return number(end)
+    return (
+        column.names[int(end - column.cuts[0])] if column.unit in PARTS else written(end, end=end == column.bounds[1])
+    )
+
+
 def _ends(column: Any, wanted: Any) -> tuple[float, float]:
     try:
         low, high = wanted if isinstance(wanted, (tuple, list)) else (wanted, wanted)
-        low, high = (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
+        low = -np.inf if low is None else column.ends(low)[0]
+        high = np.inf if high is None else column.ends(high)[1]
     except (TypeError, ValueError):
-        raise BadInput(f"column {column.name!r} needs a range, such as (30, 50) or (30, None)") from None
+        raise BadInput(f"column {column.name!r} needs a range, such as {_example(column)}") from None
     if low == high and not column.integer:
         raise BadInput(f"column {column.name!r} is not of integers: ask for a range, such as (30, 50)")
     least, most = column.bounds
     if not (low <= high and low <= most and high >= least):
-        declared = f"column {column.name!r} was declared from {number(least)} to {number(most)}"
+        declared = f"column {column.name!r} was declared from {_shown(column, least)} to {_shown(column, most)}"
         raise BadInput(f"{declared}: ask for a range (low, high) that meets it")
     return (float(np.ceil(low)), float(np.floor(high)) + 1) if column.integer else (low, high)

@@ -1,12 +1,16 @@
 """What codes and groups of codes stand for: typed values, spans of numbers, and how the rows of a group spread."""
 
 import re
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..calendars import DAY, MONTHS, PARTS
 from ..columns import Categorical, Numeric
+from ..dates import Date
 from ..questions import Axis
 
 WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it, and as NumPy's integers can hold it
@@ -25,6 +29,28 @@ def declared_values(names: tuple[str, ...]) -> npt.NDArray[Any]:
     if set(names) == set(TRUTH):
         return np.array([TRUTH[name] for name in names])
     return np.array(names, object)
+
+
+def dates(column: Date, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Numbers of a column of dates as it declares them: texts of its form, days or moments, or names of weekdays."""
+    if column.unit in PARTS:
+        return declared_values(PARTS[column.unit])[numbers - int(column.cuts[0])]
+    days = all(cut % DAY == 0 for cut in column.cuts)
+    moments = numbers.astype("M8[s]").astype("M8[D]" if days else "M8[s]")
+    if column.format is None:
+        return moments
+    distinct, places = np.unique(moments.astype("M8[s]"), return_inverse=True)
+    texts = [re.sub("%.", partial(_piece, moment=moment), column.format) for moment in distinct.tolist()]
+    return np.array(texts, object)[places]
+
+
+def _piece(directive: re.Match[str], moment: datetime) -> str:
+    """A part of a moment as a format writes it."""
+    two = {"%m": moment.month, "%d": moment.day, "%H": moment.hour, "%M": moment.minute, "%S": moment.second}
+    two |= {"%y": moment.year % 100, "%I": (moment.hour + 11) % 12 + 1}
+    words = {"%Y": f"{moment.year:04}", "%b": MONTHS[moment.month - 1][:3], "%p": "AM" if moment.hour < 12 else "PM"}
+    words |= {"%z": "+0000", "%%": "%"}
+    return words[directive[0]] if directive[0] in words else f"{two[directive[0]]:02}"
 
 
 def spans(column: Numeric) -> tuple[Numbers, Numbers]:

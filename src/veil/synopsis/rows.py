@@ -11,12 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ..columns import Categorical, Numeric, Text
+from ..dates import Date
 from ..errors import BadInput
 from ..kernel.release import Release, SparseCounts
 from ..questions import Axis, axis
 from ..schema import Schema
 from .cells import digits, sizes
-from .domain import declared_values, spans, spread
+from .domain import dates, declared_values, spans, spread
 
 MOST_ROWS = 1_000_000_000
 LARGEST = 2**53  # whole numbers from here on are not exact in the bounds
@@ -143,8 +144,12 @@ def _midpoints(column: Numeric, part: Axis) -> npt.NDArray[np.float64]:
 
 
 def _typed(column: Numeric, x: npt.NDArray[np.float64]) -> Drawn:
-    """Numbers, whole ones as integers if these are exact; a missing one is marked."""
+    """Numbers, whole ones as integers if these are exact; dates as declared; a missing one is marked."""
     missing = np.isnan(x)
+    if isinstance(column, Date):
+        return dates(
+            column, np.where(missing, column.bounds[0], x).astype(np.int64)
+        ), missing if missing.any() else None
     if column.integer and max(map(abs, column.bounds)) < LARGEST:
         x = np.where(missing, 0, x).astype(np.int64)
     return x, missing if missing.any() else None
@@ -169,4 +174,6 @@ def _with_gaps(values: npt.NDArray[Any], gaps: npt.NDArray[np.bool_] | None) -> 
     """Values as pandas has them: a missing number is not a number, anything else that is missing is None."""
     if gaps is None:
         return values
+    if values.dtype.kind == "M":
+        return np.where(gaps, np.datetime64("NaT"), values)
     return np.where(gaps, np.nan, values) if values.dtype.kind in "if" else np.where(gaps, None, values.astype(object))
