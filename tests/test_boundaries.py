@@ -10,7 +10,7 @@ import veil
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
 PUBLIC_ROOMS = "errors display encoding bags columns schema questions"
-PRIVATE_ROOMS = "kernel plans files artefacts synopsis owner datasets models evaluate report compare audit cli"
+PRIVATE_ROOMS = "kernel plans lines files artefacts synopsis owner datasets models evaluate report compare audit cli"
 ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
 PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "bags", "columns", "schema", "questions")]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]
@@ -32,8 +32,8 @@ HOLDING = """
 """.split()
 NO_SECRET = ("audit", "compare")  # their tables are made up, or public
 HARMLESS = {f"veil.encoding.{name}" for name in ("BLOCK", "Codes", "quiet", "text_of")}
-DOORS = ("kernel.source.open_source", "plans.run.run", "files.read_rows", "models.rows", "evaluate.scores.score_table",
-         "evaluate.scores.prediction_table")  # fmt: skip
+DOORS = ("kernel.source.open_source", "plans.run.run", "files.read_rows", "files.RowFile", "models.rows",
+         "evaluate.scores.score_table", "evaluate.scores.prediction_table")  # fmt: skip
 
 
 def room(path):

@@ -83,6 +83,7 @@ __all__ = [
     "private_confusion_matrix",
     "private_roc_curve",
     "publish",
+    "read_csv",
 ]
 MODELS = (
     "LinearSVMClassifier",
@@ -116,6 +117,7 @@ LATER = {
     **dict.fromkeys(MODELS, "models"),
     **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
     **dict.fromkeys(EVALUATIONS, "evaluate"),
+    "read_csv": "files",
 }
 
 
