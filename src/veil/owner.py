@@ -1,7 +1,6 @@
 """How rows fit their schema: a view for the data's owner, exact and therefore NOT private. Nothing else in Veil uses
 it."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from .columns import MISSING, Categorical, Numeric, Text
 from .display import readable, toml_text
 from .encoding import category_codes, columns_of, in_blocks, numbers
-from .files import NESTED, TIMES, read_rows
+from .files import NESTED, TIMES, RowFile
 from .schema import Schema
 
 BANNER = "For the owner of the data only: these are exact numbers about the rows, NOT private. Do not publish them."
@@ -38,7 +37,7 @@ def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
 
 @dataclass(frozen=True)
 class Lost:
-    """What takes no part: lines with too few or too many fields, and of the others those of no declared class."""
+    """What takes no part: lines that are no rows, and of the others those of no declared class."""
 
     lines: int
     of_lines: int
@@ -46,9 +45,9 @@ class Lost:
     of_rows: int
 
 
-def lost_of(path: str | os.PathLike[str], schema: Schema) -> Lost:
+def lost_of(file: RowFile, schema: Schema) -> Lost:
     """What is left out of a file before anything is asked of it."""
-    rows, lines = read_rows(path), len(read_rows(path, every_line=True))
+    rows, lines = file.read(), len(file.read(every_line=True))
     label = schema.get(schema.label) if schema.label else None
     without = label.encode(columns_of(rows, [label.name])[label.name]) >= len(schema.classes) if label else np.zeros(0)
     return Lost(lines - len(rows), lines, int(without.sum()), len(rows))

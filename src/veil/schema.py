@@ -1,12 +1,12 @@
 """Schema: what is public about a table, in TOML; its columns are in `columns`."""
 
 import os
+import re
 import tomllib
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -17,6 +17,10 @@ from .display import column_rows, html_table, readable, schema_toml
 from .encoding import Codes, columns_of, is_matrix
 from .errors import BadInput
 
+LONGEST = 1 << 24  # bytes of a schema
+MOST_COLUMNS = 1 << 16
+MOST_BINS = 1 << 20  # of all columns together
+NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
 MANY = 1 << 14  # rows from which on columns are encoded at once
 
 
@@ -38,6 +42,17 @@ class Schema(Declared):
     public: bool = False
     column: tuple[AnyColumn, ...] = Field(min_length=1)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fits(cls, fields: Any) -> Any:
+        """The fields, unless their columns would take much more memory than the text that declares them."""
+        columns = fields.get("column") if isinstance(fields, dict) else None
+        if isinstance(columns, (list, tuple)):
+            bins = [column.get("bins") for column in columns if isinstance(column, Mapping)]
+            if len(columns) > MOST_COLUMNS or sum(one for one in bins if type(one) is int and one > 0) > MOST_BINS:
+                raise ValueError(f"a schema has at most {MOST_COLUMNS:,} columns, and {MOST_BINS:,} bins in all")
+        return fields
+
     @model_validator(mode="after")
     def _check(self) -> "Schema":
         names = [column.name for column in self.column]
@@ -55,7 +70,8 @@ class Schema(Declared):
     def read(cls, path: str | os.PathLike[str]) -> "Schema":
         """The schema in a TOML file."""
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
+            with open(path, "rb") as stream:  # no more of it than is needed to see that it is too long
+                text = stream.read(LONGEST + 1).decode("utf-8-sig")
         except (OSError, ValueError, TypeError):
             raise BadInput(f"{path} cannot be read: check the path, and that it is a UTF-8 text file") from None
         try:
@@ -66,6 +82,8 @@ class Schema(Declared):
     @classmethod
     def loads(cls, text: str) -> "Schema":
         """The schema in TOML text."""
+        if len(text) > LONGEST or NESTED.search(text):
+            raise BadInput("not a schema: it is too long, or names are nested too deep")
         try:
             return cls(**tomllib.loads(text))
         except BadInput:

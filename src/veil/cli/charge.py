@@ -10,12 +10,12 @@ import typer
 
 from ..display import amount, number, readable
 from ..errors import BadInput
-from ..files import check_types, column_types, new_file, read_rows
+from ..files import RowFile, check_types, new_file
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
 from ..schema import Schema
-from .output import as_number, console, print_json, show_table, steps
+from .output import as_number, console, echo, print_json, show_table, steps
 
 SECONDS = 8e-8  # to read and encode one value, about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
@@ -27,12 +27,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no 
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
-def check_names(data: Path, schema: Schema) -> None:
+def check_names(data: RowFile, schema: Schema) -> None:
     """Complain about absent columns, and those of a type that cannot fit, before anything is read or charged."""
-    present = column_types(data)
+    present = data.types()
     wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
     if absent := [name for name in wanted if name and name not in present]:
-        raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
+        raise BadInput(f"{data.path} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
     check_types(present, schema)
 
 
@@ -46,14 +46,14 @@ def accounted(account: Ledger | None) -> Iterator[None]:
         cost = account.spent - before if account else Fraction(0)
         said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"
         if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
-            typer.echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
+            echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
         elif cost:
-            typer.echo(f"veil: {said}", err=True)
+            echo(f"veil: {said}", err=True)
         raise
 
 
 def run_and_write(
-    data: Path,
+    data: RowFile,
     make: Callable[[Any], Any],
     out: Path,
     write: Callable[[Path, Any], None],
@@ -70,7 +70,7 @@ def run_and_write(
     with ExitStack() as files, steps(*names, quiet=quiet) as step:
         drafts = {files.enter_context(new_file(path, force=force)): finish for path, finish in others.items()}
         with new_file(out, force=force) as draft:
-            rows = read_rows(data)
+            rows = data.read()
             step()
             made = make(rows)
             write(draft, made)

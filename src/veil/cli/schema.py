@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from ..display import column_rows
-from ..files import column_types, read_rows
+from ..files import RowFile
 from ..owner import BANNER, Fit, Lost, draft, fit_of, lost_of
 from ..schema import Schema
-from .output import Json, console, print_json, show_table, write_text
+from .output import Encoding, Json, Multiline, console, echo, print_json, show_table, write_text
 
 app = typer.Typer(
     help="Write and check the public description of a table.",
@@ -26,15 +26,17 @@ def new(
         Path, typer.Argument(help="CSV, gzipped CSV or Parquet; only the names and declared types are read.")
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the draft; the terminal if absent.")] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Draft a schema from the column names alone, to be completed from public knowledge."""
-    text = draft(data.name.split(".")[0], column_types(data))
+    text = draft(data.name.split(".")[0], RowFile(data, encoding, multiline).types())
     if out is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
         return
     write_text(out, text, force)
-    typer.echo(f"Wrote {out}. Complete it from public knowledge, then run: veil schema check {out}")
+    echo(f"Wrote {out}. Complete it from public knowledge, then run: veil schema check {out}")
 
 
 @app.command(epilog="Example: veil schema check survey.toml --rows survey.csv")
@@ -43,22 +45,25 @@ def check(
     rows: Annotated[
         Path | None, typer.Option(help="Also show how these rows fit. For the owner only, NOT private.")
     ] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Check a schema and show its codes; with --rows, how a table fits it."""
     public = Schema.read(schema)
-    fits = list(fit_of(read_rows(rows), public)) if rows else []
+    file = RowFile(rows, encoding, multiline) if rows else None
+    fits = list(fit_of(file.read(), public)) if file else []
     if as_json:
         classes = {public.label: len(public.classes)}  # rows without a declared class are left out
         codes = {column.name: classes.get(column.name, column.size) for column in public.column}
-        print_json({"name": public.name, "codes": codes, **(_exact(fits, lost_of(rows, public)) if rows else {})})
+        print_json({"name": public.name, "codes": codes, **(_exact(fits, lost_of(file, public)) if file else {})})
         return
     show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], column_rows(public))
-    if rows:
+    if file:
         console.print(BANNER, style="bold red")
         header = ["column", "kind", "as declared", "clipped", "unknown or missing"]
         show_table(f"How {rows} fits", header, [tuple(vars(fit).values()) for fit in fits])
-        lost = lost_of(rows, public)
+        lost = lost_of(file, public)
         console.print(f"{LINES}: {lost.lines:,} of {lost.of_lines:,}")
         console.print(f"{CLASSES}: {lost.rows:,} of {lost.of_rows:,}")
 

@@ -8,14 +8,14 @@ import typer
 
 from ..display import amount, number
 from ..errors import BadInput
-from ..files import new_file, read_rows
+from ..files import RowFile, new_file
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import check_budget, total
 from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
 from . import charge
-from .output import Json, check_paths, console, print_json, show_table, steps
+from .output import Encoding, Json, Multiline, check_paths, console, print_json, show_table, steps
 
 SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
 SCALE = "a number of rows; by gini and entropy minus rows x impurity, so below zero"
@@ -37,6 +37,8 @@ def select(
     out: Annotated[Path | None, typer.Option(help="Where to write the schema with what was selected alone.")] = None,
     ledger: charge.Account = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the selection is NOT private.")] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
@@ -45,7 +47,8 @@ def select(
     public, cost = Schema.read(schema), Budget(epsilon)
     model = _selector(score, k, threshold, at_most, how, words_per_row)
     model.set_params(epsilon=cost.epsilon, schema=public, random_state=seed)
-    charge.check_names(data, public)
+    rows_file = charge.RowFile(data, encoding, multiline)
+    charge.check_names(rows_file, public)
     account = Ledger.open(ledger) if ledger else None
     if dry_run:
         charge.show_plan(model.rehearse(), public, account, as_json)
@@ -55,7 +58,7 @@ def select(
         check_budget(account, cost)
     model.ledger = account or Ledger(cost, public.name)
     with charge.accounted(account):
-        _fit(model, data, out, force, as_json)
+        _fit(model, rows_file, out, force, as_json)
     if as_json:
         print_json({**_listed(model), **charge.facts(model, model.ledger)})
         return
@@ -85,17 +88,17 @@ class _Nothing(Exception):
     """Nothing was selected, which is an answer and was paid for; there is no schema to write."""
 
 
-def _fit(model: Any, data: Path, out: Path | None, force: bool, quiet: bool) -> None:
+def _fit(model: Any, data: RowFile, out: Path | None, force: bool, quiet: bool) -> None:
     """Fit on the rows of a file; the schema of what was selected is whole or absent."""
     with steps("reading rows", "asking", quiet=quiet) as step:
         if out is None:
-            rows = read_rows(data)
+            rows = data.read()
             step()
             model.fit(rows)
         else:
             # opened first: nothing is charged if it cannot be written
             with suppress(_Nothing), new_file(out, force=force) as draft:
-                rows = read_rows(data)
+                rows = data.read()
                 step()
                 model.fit(rows)
                 if not len(model.selected_):
