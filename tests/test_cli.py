@@ -455,7 +455,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(*_: Any) -> Any:
         raise RuntimeError(f"could not convert {SECRET}")
 
-    monkeypatch.setattr(cli.schema, "read_rows", explode)
+    monkeypatch.setattr(cli.schema, "RowFile", explode)
 
 
 def test_an_unforeseen_error_exits_1_and_keeps_its_message(

@@ -1,7 +1,9 @@
 """Rows from files, no value interpreted and none repeated in a message; and new files, whole or absent."""
 
+import errno
 import gzip
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,11 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from .display import readable
-from .errors import BadInput
+from .errors import BadInput, VeilError
 from .lines import check_encoding, read_header, read_table
 from .schema import Schema
 
 OTHERS = ";\t|"  # what separates values in some files, but not here
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
 TIMES = ("timestamp", "date", "time", "duration")
 UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED}
@@ -172,10 +175,44 @@ def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[P
         raise _unwritable(path) from None
     try:
         yield Path(name)
+        with writing(path):
+            _flush(name)
         _put(Path(name), path, force)
     finally:
         with suppress(OSError):
             os.unlink(name)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Says which file it is that could not be written."""
+    try:
+        yield
+    except OSError as problem:
+        why = "the disk is full" if problem.errno in FULL else "check the disk and the folder"
+        raise VeilError(f"{path} was not saved: {why}") from None
+
+
+def check_space(needed: Mapping[Path, int]) -> None:
+    """Refuse to begin where a disk has too little space for so many bytes in the folders of these files."""
+    disks: dict[int, list[tuple[Path, int, int]]] = {}
+    for path, size in needed.items():
+        with suppress(OSError):  # whether the folder can be written at all shows elsewhere
+            folder = path.resolve().parent
+            disks.setdefault(folder.stat().st_dev, []).append((path, size, shutil.disk_usage(folder).free))
+    for files in disks.values():
+        if sum(size for _, size, _ in files) > min(free for *_, free in files):
+            names = ", ".join(str(path) for path, *_ in files)
+            raise BadInput(f"the disk has too little space for {names}: make room there, or choose another folder")
+
+
+def _flush(name: str) -> None:
+    """See that a file is on the disk, which may be full."""
+    number = os.open(name, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _put(draft: Path, path: Path, force: bool) -> None:

@@ -51,6 +51,7 @@ def evaluate(
     check_paths(page, model, data, schema, ledger=ledger)
     if account:
         check_budget(account, budget)
+    charge.check_disk(public, ledger, page)
     book = account or Ledger(budget, public.name)
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from ..display import printable, readable
 from ..errors import BadInput
-from ..files import new_file
+from ..files import new_file, writing
 
 MOST = 1000  # letters of one cell
 FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[,;|\t\r\n]))(?=[\s\"']*[=+\-@＝＋－＠])")  # before what may start one
@@ -104,7 +104,7 @@ def print_json(value: Any) -> None:
 
 def write_text(path: Path, text: str, force: bool = False) -> None:
     """Write a new file, whole or not at all; an existing one only if asked to."""
-    with new_file(path, force=force) as draft:
+    with new_file(path, force=force) as draft, writing(path):
         draft.write_text(text, encoding="utf-8")
 
 

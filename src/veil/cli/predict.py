@@ -6,8 +6,10 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from ..files import RowFile, new_file
+from ..files import RowFile, check_space, new_file, writing
 from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, steps, write_table
+
+WIDTH = 32  # bytes of a number in a file, at most about
 
 
 def predict(
@@ -32,12 +34,14 @@ def predict(
     with new_file(out, force=force) as draft, steps("reading rows", "predicting", "writing", quiet=as_json) as step:
         rows = RowFile(data, encoding, multiline).read(every_line=True)
         step()
+        check_space({out: len(rows) * WIDTH * (1 + len(published.classes_))})
         odds = published.predict_proba(rows)
         step()
         columns = {f"p_{name}": odds[:, i] for i, name in enumerate(published.classes_)}
         names = pa.array([str(name) for name in published.classes_])
         table = pa.table({"prediction": names.take(pa.array(odds.argmax(axis=1))), **columns})
-        write_table(draft, table, out)
+        with writing(out):
+            write_table(draft, table, out)
         step()
     if as_json:
         print_json({"predictions": str(out), "columns": table.column_names})

@@ -10,7 +10,7 @@ from ..display import readable
 from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..plans.run import check_budget
+from ..plans.run import check_budget, guessed_rows
 from ..schema import Schema
 from . import charge
 from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, write_table
@@ -58,6 +58,8 @@ def publish(
     _check_synthetic(synthetic, rows)
     if account:
         check_budget(account, budget)
+    guess = guessed_rows(public) if rows is None else rows
+    charge.check_disk(public, ledger, out, page, more={synthetic: guess} if synthetic else {})
     book = account or Ledger(budget, public.name)
     others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(book)

@@ -1,21 +1,22 @@
 """veil select: the best columns of a table, or words of a text, chosen privately."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..display import amount, number
-from ..errors import BadInput
-from ..files import RowFile, new_file
+from ..errors import BadInput, VeilError
+from ..files import RowFile, new_file, writing
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import check_budget, total
 from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
 from . import charge
-from .output import Encoding, Json, Multiline, check_paths, console, print_json, show_table, steps
+from .output import Encoding, Json, Multiline, check_paths, console, echo, print_json, show_table, steps
 
 SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
 SCALE = "a number of rows; by gini and entropy minus rows x impurity, so below zero"
@@ -56,6 +57,7 @@ def select(
     check_paths(data, schema, out, ledger=ledger)
     if account:
         check_budget(account, cost)
+    charge.check_disk(public, ledger, out)
     model.ledger = account or Ledger(cost, public.name)
     with charge.accounted(account):
         _fit(model, rows_file, out, force, as_json)
@@ -103,8 +105,19 @@ def _fit(model: Any, data: RowFile, out: Path | None, force: bool, quiet: bool) 
                 model.fit(rows)
                 if not len(model.selected_):
                     raise _Nothing
-                draft.write_text(model.selected_schema_.to_toml(), encoding="utf-8")
+                with _kept_words(model), writing(out):
+                    draft.write_text(model.selected_schema_.to_toml(), encoding="utf-8")
         step()
+
+
+@contextmanager
+def _kept_words(model: Any) -> Iterator[None]:
+    """Says what was selected if that cannot be written: it was paid for."""
+    try:
+        yield
+    except VeilError:
+        echo(f"veil: selected: {', '.join(map(str, model.selected_))}", err=True)
+        raise
 
 
 def _listed(model: Any) -> dict[str, Any]:

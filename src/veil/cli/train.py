@@ -70,6 +70,7 @@ def train(
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
     if account:
         check_budget(account, cost)
+    charge.check_disk(public, ledger, out, page, judged)
     model.ledger = account or Ledger(cost, public.name)
     others = {
         page: charge.report_writer(model.ledger, TRAINED.format(test_share) if judged else ""),
