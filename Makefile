@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench audit coverage docs peers clean
+.PHONY: help demo test lint bench audit fuzz coverage docs peers clean
 
 help:           ## list the commands
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,9 @@ bench: .venv/dev        ## measure speed and memory against references; writes b
 
 audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins
 	$(BIN)/veil audit --deep
+
+fuzz: .venv/dev         ## try damaged and hostile files on everything that reads one; goes on where it stopped, ten minutes
+	$(BIN)/python fuzz/run.py --minutes 10
 
 coverage: .venv/dev     ## count how often intervals of private AUCs hold the exact ones; half an hour, needs VEIL_DATA
 	$(BIN)/python docs/auc_coverage.py
