@@ -17,7 +17,7 @@ from typing import Any
 HERE = Path(__file__).parent
 DONE = HERE / "done.json"
 BATCH = 400  # inputs of one process
-PATIENCE = 90  # seconds for an input, the start of the process included
+START, PATIENCE = 900, 120  # seconds for the start of a process and for an input; the worker counts its own seconds
 
 
 def batch(reader: str, first: int, number: int) -> Iterator[tuple[int, str]]:
@@ -25,15 +25,15 @@ def batch(reader: str, first: int, number: int) -> Iterator[tuple[int, str]]:
     command = [sys.executable, str(HERE / "worker.py"), reader, str(first), str(number)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
-        at = first
+        at, patience = first, START
         while at < first + number:
-            ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
+            ready, _, _ = select.select([process.stdout], [], [], patience)
             line = process.stdout.readline() if ready else ""
             if not line:
                 process.kill()
                 yield at, "does not end" if not ready else "ends the process"
                 return
-            seed, wrong = json.loads(line)
+            (seed, wrong), patience = json.loads(line), PATIENCE
             if wrong != "begin":
                 yield seed, wrong
                 at = seed + 1

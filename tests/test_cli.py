@@ -495,7 +495,7 @@ def test_a_process_exits_with_0_or_2_or_1(files: Path) -> None:
     bad = shell("ledger", "create", files / "new.ledger", "--limit", "lots", "--name", "x")
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr == "veil: epsilon must be a finite number such as 0.5 or '1/3'\n"
-    script = f"from veil import cli\ndef fail(*_): raise KeyError({SECRET!r})\ncli.schema.read_rows = fail\ncli.main()"
+    script = f"from veil import cli\ndef fail(*_): raise KeyError({SECRET!r})\ncli.schema.RowFile = fail\ncli.main()"
     ugly = shell("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", script=script)
     assert (ugly.returncode, ugly.stdout) == (1, "") and SECRET not in ugly.stderr and "Traceback" not in ugly.stderr
 
