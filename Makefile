@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench audit audit-ledger coverage docs peers clean
+.PHONY: help demo test lint bench audit audit-ledger fuzz coverage docs peers clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,9 @@ audit: .venv/dev        ## search deeply for privacy violations, in ours and in 
 
 audit-ledger: .venv/dev ## charge, kill and disturb ledgers, 10,000 kills; goes on where it was stopped
 	$(BIN)/python bench/ledger_attack.py
+
+fuzz: .venv/dev         ## try damaged and hostile files on everything that reads one; goes on where it stopped, ten minutes
+	$(BIN)/python fuzz/run.py --minutes 10
 
 coverage: .venv/dev     ## count how often intervals of private AUCs hold the exact ones; half an hour, needs VEIL_DATA
 	$(BIN)/python docs/auc_coverage.py

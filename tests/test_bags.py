@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from veil import BadInput, Categorical, Linear, Predicted, Schema, Text, bag
-from veil.bags import Bags
+from veil.bags import Bags, matrix_bags
 from veil.kernel.checks import check_partition
 
 WORDS = Text(name="text", words=("ant", "Bee", "cat"))
@@ -87,3 +87,18 @@ def test_a_bag_is_of_the_only_text_column_or_of_a_named_one():
     for column in (None, "notes"):
         with pytest.raises(BadInput):
             bag(two, column)
+
+
+def test_a_matrix_that_is_not_sound_is_refused_before_it_is_read():
+    def broken(form, part, value):
+        matrix = getattr(sparse.coo_array(np.eye(3)), f"to{form}")()
+        getattr(matrix, part)[1] = value
+        return matrix
+
+    wrong = [broken("csc", "indices", 2**30), broken("csr", "indptr", 5), broken("csr", "indptr", -1)]
+    for matrix in [*wrong, broken("coo", "row", 2**30), broken("coo", "row", -1), broken("bsr", "indptr", 9)]:
+        with pytest.raises(BadInput, match="column 'w' is no sound sparse matrix: make it anew"):
+            matrix_bags(matrix, 3, "w", np.uint8)
+    assert matrix_bags(broken("csr", "indices", 2**30), 3, "w", np.uint8).words.tolist() == [0, 2]
+    with pytest.raises(BadInput, match="must be a matrix with 3 columns"):
+        matrix_bags(sparse.coo_array(np.ones(3)), 3, "w", np.uint8)

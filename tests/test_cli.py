@@ -152,9 +152,39 @@ def test_a_completed_draft_is_a_schema(files: Path) -> None:
 
 def test_a_draft_quotes_odd_names(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
-    path.write_bytes('"a ""quoted""\nline","back\\slash","del\x7f",é\n1,2,3,4\n'.encode())
-    draft = output("schema", "new", path).replace('label = "?"', "").replace('"?"', '"text"')
-    assert [column.name for column in Schema.loads(draft).column] == ['a "quoted"\nline', "back\\slash", "del\x7f", "é"]
+    path.write_bytes('"a ""quoted""\nname","back\\slash","del\x7f",é\n1,2,3,4\n'.encode())
+    draft = output("schema", "new", path, "--multiline").replace('label = "?"', "").replace('"?"', '"text"')
+    assert [column.name for column in Schema.loads(draft).column] == ['a "quoted"\nname', "back\\slash", "del\x7f", "é"]
+
+
+def test_every_command_that_reads_rows_takes_their_encoding(tmp_path: Path) -> None:
+    import gzip
+
+    header = "größe,y\n"
+    schema = tmp_path / "s.toml"
+    schema.write_text(
+        'name = "t"\nlabel = "y"\n[[column]]\nname = "größe"\nkind = "categorical"\nvalues = ["süß", "klein"]\n'
+        '[[column]]\nname = "y"\nkind = "categorical"\nvalues = ["ja", "nö"]\n',
+        encoding="utf-8",
+    )
+    rows = tmp_path / "rows.csv.gz"
+    rows.write_bytes(gzip.compress((header + "süß,ja\nklein,nö\n" * 30).encode("cp1252")))
+    other = ("--encoding", "cp1252")
+    assert 'name = "größe"' in output("schema", "new", rows, *other)
+    fits = json.loads(output("schema", "check", schema, "--rows", rows, "--json", *other))["not private"]
+    assert [fit["missing"] for fit in fits] == [0, 0]
+    train = ("train", rows, "--schema", schema, "--epsilon", 1000, "--seed", 1, "--out", tmp_path / "m.veil")
+    output(*train, *other)
+    output("predict", tmp_path / "m.veil", rows, "--out", tmp_path / "p.csv", *other)
+    assert (tmp_path / "p.csv").read_text(encoding="utf-8").splitlines()[2].startswith('"nö",')
+    told = ("--schema", schema, "--epsilon", 1, "--seed", 1, *other)
+    output("evaluate", tmp_path / "m.veil", rows, *told, "--out", tmp_path / "e.html")
+    output("publish", rows, *told, "--out", tmp_path / "t.veil")
+    output("select", rows, *told)
+    with pytest.raises(BadInput, match="is not utf-8: save the file as UTF-8, or say what it is, such as --encoding"):
+        run(*train, "--force")
+    with pytest.raises(BadInput, match="'klingon' is no encoding that can be read"):
+        run(*train, "--force", "--encoding", "klingon")
 
 
 def test_a_draft_is_not_written_over_a_file(files: Path) -> None:
@@ -454,7 +484,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(*_: Any) -> Any:
         raise RuntimeError(f"could not convert {SECRET}")
 
-    monkeypatch.setattr(cli.schema, "read_rows", explode)
+    monkeypatch.setattr(cli.schema, "RowFile", explode)
 
 
 def test_an_unforeseen_error_exits_1_and_keeps_its_message(
@@ -494,7 +524,7 @@ def test_a_process_exits_with_0_or_2_or_1(files: Path) -> None:
     bad = shell("ledger", "create", files / "new.ledger", "--limit", "lots", "--name", "x")
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr == "veil: epsilon must be a finite number such as 0.5 or '1/3'\n"
-    script = f"from veil import cli\ndef fail(*_): raise KeyError({SECRET!r})\ncli.schema.read_rows = fail\ncli.main()"
+    script = f"from veil import cli\ndef fail(*_): raise KeyError({SECRET!r})\ncli.schema.RowFile = fail\ncli.main()"
     ugly = shell("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", script=script)
     assert (ugly.returncode, ugly.stdout) == (1, "") and SECRET not in ugly.stderr and "Traceback" not in ugly.stderr
 

@@ -85,6 +85,7 @@ __all__ = [
     "private_confusion_matrix",
     "private_roc_curve",
     "publish",
+    "read_csv",
 ]
 MODELS = (
     "LinearSVMClassifier",
@@ -118,6 +119,7 @@ LATER = {
     **dict.fromkeys(MODELS, "models"),
     **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
     **dict.fromkeys(EVALUATIONS, "evaluate"),
+    "read_csv": "files",
 }
 
 

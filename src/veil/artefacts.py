@@ -27,6 +27,7 @@ from .kernel.checks import check_bag, check_partition
 from .kernel.coins import Drawn, PathScores
 from .kernel.ledger import PATH, VERSION, Receipt
 from .kernel.release import COUNTS, Release, SparseCounts
+from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
 from .questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
 from .schema import Schema
 
@@ -36,7 +37,6 @@ KINDS: dict[str, Any] = {
     for kind in (Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
 }
 RELEASED = ("value", "scale", "question", "classes")
-MOST = 1 << 30  # bytes of all parts, unpacked
 DEEPEST = 100  # splits within splits
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same content is the same bytes
 WIDE = 2**62  # cells and classes of a sparse release from which its codes are Python's integers
@@ -54,9 +54,12 @@ def make_parts(kind: str, published: Any, **more: Any) -> dict[str, bytes]:
         "releases": [_pack_release(release, arrays) for release in published.releases_],
     }
     receipts = [receipt.to_dict() for receipt in published.receipts_]
-    texts = [_json(body), _json(receipts), published.schema_.to_toml().encode()]
+    texts = [_json(body, None), _json(receipts), published.schema_.to_toml().encode()]
     named = dict(zip(_texts(kind), texts, strict=True))
-    return {**named, **{f"arrays/{i}.npy": _npy(array) for i, array in enumerate(arrays)}}
+    parts = {**named, **{f"arrays/{i}.npy": _npy(array) for i, array in enumerate(arrays)}}
+    if max(map(len, named.values())) > MOST_JSON or sum(map(len, parts.values())) > MOST - MOST_JSON:
+        raise BadInput("this is too large for a file: use fewer or coarser columns, or fewer answers")
+    return parts
 
 
 def write_parts(path: str | os.PathLike[str], parts: Mapping[str, bytes]) -> None:
@@ -82,12 +85,6 @@ def read(path: str | os.PathLike[str], kind: str, check: Callable[[dict[str, Any
     except Exception:  # a file from a stranger can be wrong in any way
         complaint = f"is not a {kind}, or was damaged or changed: get it again from whoever made it"
         raise BadInput(f"{path} {complaint}") from None
-
-
-def insist(right: bool) -> None:
-    """Refuse a file that does not make sense."""
-    if not right:
-        raise ValueError
 
 
 def plain_settings(given: Mapping[str, Any], epsilon: Any) -> dict[str, Any]:
@@ -134,15 +131,15 @@ def _pack(value: Any, arrays: list[Any]) -> Any:
     return [_pack(inside, arrays) for inside in value] if isinstance(value, (list, tuple)) else value
 
 
-def _unpack(value: Any, arrays: list[Any]) -> Any:
+def _unpack(value: Any, arrays: Arrays) -> Any:
     if isinstance(value, list):
         return tuple(_unpack(inside, arrays) for inside in value)
     if not isinstance(value, dict):
         return value
     if "array" in value:
-        return arrays[value["array"]]
+        return arrays.take(value["array"])
     if "integers" in value:
-        return _integers_of(arrays[value["integers"]])
+        return arrays.integers(value["integers"])
     if "map" in value:
         return {key: _unpack(inside, arrays) for key, inside in value["map"].items()}
     inside = {name: _unpack(part, arrays) for name, part in value.items() if name != "kind"}
@@ -156,16 +153,11 @@ def _bytes_of(integers: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return np.frombuffer(text, np.uint8).reshape(len(integers), width)
 
 
-def _integers_of(rows: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
-    insist(rows.dtype == np.uint8 and rows.ndim == 2)
-    return np.fromiter((int.from_bytes(row.tobytes(), "big") for row in rows), object, len(rows))
-
-
 def _content(parts: Mapping[str, bytes], kind: str) -> dict[str, Any]:
     """The content of a file: releases and receipts are checked, and what kinds of things there are."""
-    arrays = [np.load(io.BytesIO(parts[name]), allow_pickle=False) for name in parts if name.startswith("arrays/")]
-    body, schema = json.loads(parts[f"{kind}.json"]), Schema.loads(parts["schema.toml"].decode())
-    receipts = {receipt.number: receipt for receipt in map(_receipt, json.loads(parts["receipts.json"]))}
+    arrays = Arrays([parts[name] for name in parts if name.startswith("arrays/")])
+    body, schema = read_json(parts[f"{kind}.json"]), Schema.loads(parts["schema.toml"].decode())
+    receipts = {receipt.number: receipt for receipt in map(_receipt, read_json(parts["receipts.json"]))}
     releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body.pop("releases"))
     for release in releases:
         _check_release(release, schema)
@@ -228,9 +220,8 @@ class _Newer(Exception):
 
 def _read_parts(path: str | os.PathLike[str], kind: str) -> dict[str, bytes]:
     """The parts of a file, each of them as the manifest says."""
-    with zipfile.ZipFile(path) as file:
-        insist(sum(part.file_size for part in file.infolist()) <= MOST)
-        manifest = json.loads(file.read("manifest.json"))
+    with open_parts(path) as file:
+        manifest = read_json(file.read("manifest.json"))
         if manifest["format"] > FORMAT:
             raise _Newer
         names = [name for name in file.namelist() if name != "manifest.json"]
@@ -250,13 +241,13 @@ def _receipt(fields: dict[str, Any]) -> Receipt:
     return receipt
 
 
-def _unpack_release(packed: dict[str, Any], receipts: Mapping[int, Receipt], arrays: list[Any]) -> Release[Any]:
+def _unpack_release(packed: dict[str, Any], receipts: Mapping[int, Receipt], arrays: Arrays) -> Release[Any]:
     inside = {name: _unpack(packed[name], arrays) for name in RELEASED}
     return Release(receipt=receipts[packed["receipt"]], **inside)
 
 
-def _json(value: Any) -> bytes:
-    return json.dumps(value, indent=1).encode()
+def _json(value: Any, indent: int | None = 1) -> bytes:
+    return json.dumps(value, indent=indent).encode()
 
 
 def _npy(array: Any) -> bytes:

@@ -111,11 +111,11 @@ def bucket(word: str, buckets: int) -> int:
 
 def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags:
     """The words of every row of a matrix, sparse or dense, with a column for each word."""
-    if matrix.shape[1] != size:
+    if matrix.ndim != 2 or matrix.shape[1] != size:
         raise BadInput(f"column {name!r} must be a matrix with {size} columns, one for each declared word")
     if matrix.dtype.kind not in "biuf" and (sparse.issparse(matrix) or matrix.dtype.kind == "c"):
         raise BadInput(f"column {name!r} must be a matrix of real numbers")
-    rows = matrix if isinstance(matrix, np.ndarray) else matrix.tocsr()
+    rows = matrix if isinstance(matrix, np.ndarray) else _by_rows(matrix, name)
     step = max(ENTRIES * max(rows.shape[0], 1) // max(_entries(rows), 1), 1)
     starts, words = [np.zeros(1, np.int64)], [np.zeros(0, dtype)]
     with quiet():
@@ -124,6 +124,23 @@ def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags
             starts.append(starts[-1][-1] + np.cumsum(lengths))
             words.append(found.astype(dtype))
     return Bags(np.concatenate(starts), np.concatenate(words))
+
+
+def _by_rows(matrix: Any, name: str) -> Any:
+    """A sparse matrix row by row, if it is sound: a place beyond its ends would be one in other memory.
+
+    Of one that is by rows already, columns that are no words do no harm, and are left out row by row.
+    """
+    try:
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix.check_format(full_check=matrix.format != "csr")
+        starts = matrix.indptr if matrix.format == "csr" else np.zeros(1)
+        places = matrix.coords[0] if matrix.format == "coo" else np.zeros(0)
+        if np.all(np.diff(starts) >= 0) and np.all((places >= 0) & (places < matrix.shape[0])):
+            return matrix.tocsr()
+    except (ValueError, TypeError, IndexError):
+        pass
+    raise BadInput(f"column {name!r} is no sound sparse matrix: make it anew")
 
 
 def _entries(rows: Any) -> int:

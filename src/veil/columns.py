@@ -51,7 +51,7 @@ class _Column(Declared):
         return [mistake._replace(said=place + mistake.said) for mistake in super()._mistakes(error, fields)]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         """The name of each code."""
         return ()
 
@@ -256,6 +256,20 @@ class Numeric(_Column):
         return in_blocks(as_column(values, self.name), block, self.dtype)
 
 
+class BucketNames(Sequence[str]):
+    """The names of buckets with these numbers, however many there are."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        chosen = self.numbers[place]
+        return tuple(map("bucket {}".format, chosen)) if isinstance(place, slice) else f"bucket {chosen}"
+
+
 class Text(_Column):
     """A column of free text, or a matrix with a column for each word. Its codes are words: a row can have many.
 
@@ -277,13 +291,14 @@ class Text(_Column):
         if self.words is not None and len(set(self.words)) < len(self.words):
             raise ValueError("words must be distinct")
         known = range(self.buckets or 0)
-        if self.kept is not None and (len(set(self.kept)) < len(self.kept) or not set(self.kept) <= set(known)):
+        if self.kept is not None and (len(set(self.kept)) < len(self.kept) or not all(k in known for k in self.kept)):
             raise ValueError("kept must be numbers of buckets, each once")
         return self
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        return self.words or tuple(f"bucket {number}" for number in self.kept or range(self.buckets or 0))
+    def names(self) -> Sequence[str]:
+        """The words; those of buckets are made as they are asked for."""
+        return self.words or BucketNames(self.kept or range(self.buckets or 0))
 
     def only(self, codes: Sequence[int]) -> "Text":
         """The column with these of its words alone."""
@@ -296,8 +311,8 @@ class Text(_Column):
             return matrix_bags(values, self.size, self.name, self.dtype)
         column = as_column(values, self.name)
         if self.buckets is not None:
-            buckets, place = self.buckets, {kept: code for code, kept in enumerate(self.kept or range(self.buckets))}
-            return text_bags(column, lambda word: place.get(bucket(word, buckets)), self.dtype)
+            buckets, place = self.buckets, {kept: code for code, kept in enumerate(self.kept or ())}.get
+            return text_bags(column, lambda word: (place if self.kept else int)(bucket(word, buckets)), self.dtype)
         code_of = {word.lower(): code for code, word in reversed([*enumerate(self.names)])}
         return text_bags(column, code_of.get, self.dtype)
 

@@ -69,9 +69,15 @@ def large(value: int) -> str:
     return f"about 10^{int(value.bit_length() * log10(2))}"
 
 
+def printable(text: object, keep: str = "") -> str:
+    """Text whose characters that cannot be printed, and could steer a terminal, are spaces; but these are kept."""
+    shown = str(text)
+    return shown if shown.isprintable() else "".join(c if c.isprintable() or c in keep else " " for c in shown)
+
+
 def readable(text: object, most: int = 60) -> str:
     """Text that can be shown: characters that cannot be printed become spaces, the middle of a long one is left out."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in str(text))
+    shown = printable(text)
     return shown if len(shown) <= most else f"{shown[: most // 2]}…{shown[len(shown) - (most - 1) // 2 :]}"
 
 
@@ -106,14 +112,15 @@ def toml_text(value: Any) -> str:
         return "[" + ", ".join(map(toml_text, value)) + "]"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
 
 
 def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
     """What a receipt says, line by line."""
     reason = "the noise was seeded" if receipt.noise == "seeded" else "the rows were declared public"
     mark = "yes" if receipt.private else f"NO: {reason}"
-    rows = [("asked", f"{receipt.verb} {receipt.question}"), ("of", receipt.data)]
+    rows = [("asked", f"{receipt.verb} {readable(receipt.question, LONG)}"), ("of", readable(receipt.data, LONG))]
     rows += [("cost", f"epsilon {amount(receipt.epsilon)}"), ("protects", receipt.protects), ("private", mark)]
     rows += [("noise", receipt.noise), ("entry", f"{receipt.number} of ledger {receipt.ledger[:8]}")]
     rows += [("time", receipt.time), *([("part", receipt.account)] if receipt.account != "/" else [])]
@@ -233,9 +240,13 @@ def release_html(release: Any) -> str:
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small HTML table for notebooks; every cell is escaped."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    head = "".join(f"<th>{_escaped(name)}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{_escaped(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _escaped(cell: object) -> str:
+    return escape(printable(cell, "\n"))
 
 
 def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -243,4 +254,4 @@ def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[obje
     cut = [[readable(cell) for cell in row] for row in rows[:SHOWN]]
     widths = [max(map(len, column)) for column in zip(map(readable, header), *cut, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, map(readable, row), widths)).rstrip() for row in [header, *cut]]
-    return "\n".join([caption, *lines] + [f"  ... {len(rows) - SHOWN} more"] * (len(rows) > SHOWN))
+    return "\n".join([printable(caption), *lines] + [f"  ... {len(rows) - SHOWN} more"] * (len(rows) > SHOWN))

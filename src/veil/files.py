@@ -1,54 +1,119 @@
 """Rows from files, no value interpreted and none repeated in a message; and new files, whole or absent."""
 
-import csv
+import errno
 import gzip
-import io
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from .display import readable
-from .errors import BadInput
+from .errors import BadInput, VeilError
+from .lines import check_encoding, read_header, read_table
 from .schema import Schema
 
-MOST = 2**31 - 1  # bytes that PyArrow takes in one block
 OTHERS = ";\t|"  # what separates values in some files, but not here
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
 DATES = ("timestamp", "date")
 TIMES = (*DATES, "time", "duration")
 UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED, "date": (*NESTED, "duration", "bool")}
 
 
+@dataclass(frozen=True)
+class RowFile:
+    """A file of rows and how it is written: the encoding of a CSV, and whether its values may hold line ends."""
+
+    path: str | os.PathLike[str]
+    encoding: str = "utf-8"
+    multiline: bool = False
+
+    def types(self) -> dict[str, str]:
+        """The names of the columns, and for Parquet their declared types; no row is read."""
+        encoding = check_encoding(self.encoding)
+        with _complaints(self.path):
+            types = _declared(self.path) if _is_parquet(self.path) else self._header(encoding)
+        return _checked_names(self.path, types)
+
+    def read(self, *, every_line: bool = False) -> pa.Table:
+        """The rows, see `read_rows`."""
+        names, encoding = list(self.types()), check_encoding(self.encoding)
+        with _complaints(self.path):
+            if not _is_parquet(self.path):
+                with _open(self.path) as stream:
+                    return read_table(stream, names, encoding, self.multiline, every_line)
+            table = pyarrow.parquet.read_table(self.path)
+        if table.column_names != names:
+            raise _unreadable(self.path)
+        return table
+
+    def _header(self, encoding: str) -> list[tuple[str, str]]:
+        with _open(self.path) as stream:
+            names = read_header(stream, encoding, self.multiline)
+        if names is None:
+            raise BadInput(
+                f"the first line of {self.path} is not {encoding}: save the file as UTF-8, or say what it is, such as "
+                '--encoding latin-1 (in Python, encoding="latin-1")'
+            )
+        return [(name, "") for name in names]
+
+
 def read_rows(path: str | os.PathLike[str], *, every_line: bool = False) -> pa.Table:
     """The rows of a file as an Arrow table. Everything in a CSV is text, so "NA" or "?" can be a category.
 
-    A line with too few or too many fields is left out, whatever the other lines are; with `every_line`, it is a row
+    A line that is no row (see `lines`) is left out, whatever the other lines are; with `every_line`, it is a row
     without values, so that rows and lines correspond. Empty lines are no rows.
     """
-    names = list(column_types(path))
-    try:
-        table = pyarrow.parquet.read_table(path) if _is_parquet(path) else _read_csv(path, names, every_line)
-    except Exception:  # readers quote values in their complaints
-        table = None
-    if table is None or table.column_names != names:
-        raise _unreadable(path)
-    return table
+    return RowFile(path).read(every_line=every_line)
+
+
+def read_csv(path: str | os.PathLike[str], *, encoding: str = "utf-8", multiline: bool = False) -> pa.Table:
+    """The rows of a CSV, gzipped or not, as an Arrow table of texts, so that no value decides what a column is.
+
+    A line with too few or too many values, or with a quotation mark that is never closed, is left out and changes no
+    other. With `multiline`, values between quotation marks may hold line ends; then such a mark can swallow the lines
+    after it. What is not of the encoding stays as `\\xfc`. Of a Parquet file, the columns have their declared types.
+    """
+    table = RowFile(path, encoding, multiline).read()
+    return table if _is_parquet(path) else pa.table([_as_text(column) for column in table.columns], table.column_names)
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([_text_of(chunk) for chunk in column.chunks], pa.string())
+
+
+def _text_of(cells: pa.Array) -> pa.Array:
+    with suppress(pa.ArrowInvalid):
+        return cells.cast(pa.string())
+    return pa.array([str(value, "utf-8", "backslashreplace") for value in cells.to_pylist()], pa.string())
 
 
 def column_types(path: str | os.PathLike[str]) -> dict[str, str]:
     """The names of the columns, and for Parquet their declared types; no row is read."""
+    return RowFile(path).types()
+
+
+@contextmanager
+def _complaints(path: str | os.PathLike[str]) -> Iterator[None]:
+    """One of our own sentences for whatever goes wrong: readers quote values in theirs."""
     try:
-        types = _declared(path) if _is_parquet(path) else [(name, "") for name in _header(path)]
+        yield
+    except BadInput:
+        raise
+    except MemoryError:
+        raise BadInput(f"not enough memory to read {path}: use fewer columns or rows, or a larger machine") from None
     except Exception:
-        types = []
+        raise _unreadable(path) from None
+
+
+def _checked_names(path: str | os.PathLike[str], types: list[tuple[str, str]]) -> dict[str, str]:
     if not types:
         raise _unreadable(path)
     if len(types) == 1 and not _is_parquet(path) and any(letter in types[0][0] for letter in OTHERS):
@@ -75,7 +140,13 @@ def _is_parquet(path: str | os.PathLike[str]) -> bool:
 
 
 def _unreadable(path: str | os.PathLike[str]) -> BadInput:
-    return BadInput(f"{path} cannot be read: check the path, and that it is a CSV, a gzipped CSV or a Parquet file")
+    """A complaint; whether a file is there, and empty, is no secret."""
+    with suppress(OSError, ValueError):
+        if os.path.isfile(path) and not os.path.getsize(path):
+            return BadInput(f"{path} is empty: its first line must name the columns")
+        if not os.path.lexists(path):
+            return BadInput(f"{path} cannot be read: there is no such file, check the path")
+    return BadInput(f"{path} cannot be read: check that it is a CSV, a gzipped CSV or a Parquet file, and is whole")
 
 
 def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
@@ -85,55 +156,6 @@ def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
 
 def _open(path: str | os.PathLike[str]) -> Any:
     return gzip.open(path, "rb") if Path(path).suffix.lower() == ".gz" else open(path, "rb")
-
-
-def _header(path: str | os.PathLike[str]) -> list[str]:
-    """The names in the first line that is not empty."""
-    with _open(path) as stream:
-        text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
-        names = next(filter(None, csv.reader(text)))
-    for name in names:
-        name.encode()  # raises if it is not UTF-8
-    return names
-
-
-def _read_csv(path: str | os.PathLike[str], names: list[str], every_line: bool) -> pa.Table:
-    """All rows, parsed as one block: PyArrow loses or refuses cells that a boundary between blocks cuts in two."""
-    with _open(path) as stream:
-        text = _as_utf8(stream.read())
-    with suppress(pa.ArrowInvalid):
-        return _parse(text, names, every_line)
-    return _parse(text + b"\n", names, every_line)  # a header without an end
-
-
-def _as_utf8(text: bytes) -> bytes:
-    """The text with U+FFFD for what is not UTF-8: of a line that it leaves out, PyArrow prints such bytes."""
-    try:
-        str(text, "utf-8")
-        return text
-    except UnicodeDecodeError:
-        return str(text, "utf-8", "replace").encode()
-
-
-def _parse(text: bytes, names: list[str], every_line: bool) -> pa.Table:
-    odd: list[int] = []  # the numbers of lines that do not fit, from 1 for the header; threads would not know them
-
-    def leave_out(line: Any) -> str:
-        odd.append(line.number)
-        return "skip"
-
-    read = pyarrow.csv.ReadOptions(block_size=min(len(text), MOST), use_threads=not every_line)
-    parse = pyarrow.csv.ParseOptions(invalid_row_handler=leave_out, newlines_in_values=True)
-    convert = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False)
-    table = pyarrow.csv.read_csv(pa.py_buffer(text), read, parse, convert)
-    return _with_gaps(table, [number - 2 for number in odd]) if every_line else table
-
-
-def _with_gaps(table: pa.Table, places: list[int]) -> pa.Table:
-    """The table with a row of nulls at each of these places."""
-    there = np.ones(table.num_rows + len(places), bool)
-    there[places] = False
-    return table.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
 
 @contextmanager
@@ -155,10 +177,44 @@ def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[P
         raise _unwritable(path) from None
     try:
         yield Path(name)
+        with writing(path):
+            _flush(name)
         _put(Path(name), path, force)
     finally:
         with suppress(OSError):
             os.unlink(name)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Says which file it is that could not be written."""
+    try:
+        yield
+    except OSError as problem:
+        why = "the disk is full" if problem.errno in FULL else "check the disk and the folder"
+        raise VeilError(f"{path} was not saved: {why}") from None
+
+
+def check_space(needed: Mapping[Path, int]) -> None:
+    """Refuse to begin where a disk has too little space for so many bytes in the folders of these files."""
+    disks: dict[int, list[tuple[Path, int, int]]] = {}
+    for path, size in needed.items():
+        with suppress(OSError):  # whether the folder can be written at all shows elsewhere
+            folder = path.resolve().parent
+            disks.setdefault(folder.stat().st_dev, []).append((path, size, shutil.disk_usage(folder).free))
+    for files in disks.values():
+        if sum(size for _, size, _ in files) > min(free for *_, free in files):
+            names = ", ".join(str(path) for path, *_ in files)
+            raise BadInput(f"the disk has too little space for {names}: make room there, or choose another folder")
+
+
+def _flush(name: str) -> None:
+    """See that a file is on the disk, which may be full."""
+    number = os.open(name, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _put(draft: Path, path: Path, force: bool) -> None:

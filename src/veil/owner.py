@@ -1,7 +1,6 @@
 """How rows fit their schema: a view for the data's owner, exact and therefore NOT private. Nothing else in Veil uses
 it."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from .columns import MISSING, Categorical, Numeric, Text
 from .display import readable, toml_text
 from .encoding import BLOCK, category_codes, columns_of, in_blocks, texts
-from .files import read_rows
+from .files import RowFile
 from .schema import Schema
 
 SHOWN = 10  # unknown values of a column
@@ -80,7 +79,7 @@ def proposed_toml(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Lost:
-    """What takes no part: lines with too few or too many fields, and of the others those of no declared class."""
+    """What takes no part: lines that are no rows, and of the others those of no declared class."""
 
     lines: int
     of_lines: int
@@ -88,9 +87,9 @@ class Lost:
     of_rows: int
 
 
-def lost_of(path: str | os.PathLike[str], schema: Schema) -> Lost:
+def lost_of(file: RowFile, schema: Schema) -> Lost:
     """What is left out of a file before anything is asked of it."""
-    rows, lines = read_rows(path), len(read_rows(path, every_line=True))
+    rows, lines = file.read(), len(file.read(every_line=True))
     label = schema.get(schema.label) if schema.label else None
     without = label.encode(columns_of(rows, [label.name])[label.name]) >= len(schema.classes) if label else np.zeros(0)
     return Lost(lines - len(rows), lines, int(without.sum()), len(rows))

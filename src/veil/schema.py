@@ -1,12 +1,12 @@
 """Schema: what is public about a table, in TOML; its columns are in `columns`."""
 
 import os
+import re
 import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
@@ -20,6 +20,10 @@ from .errors import BadInput
 from .mistakes import OPEN, BadSchema, Mistake, lines_of, name_and_kind
 
 AnyColumn = Annotated[Categorical | Numeric | Date | Text, Field(discriminator="kind")]
+LONGEST = 1 << 24  # bytes of a schema
+MOST_COLUMNS = 1 << 16
+MOST_BINS = 1 << 20  # of all columns together
+NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
 MANY = 1 << 14  # rows from which on columns are encoded at once
 
 
@@ -41,6 +45,17 @@ class Schema(Declared):
     public: bool = False
     column: tuple[AnyColumn, ...] = Field(min_length=1)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fits(cls, fields: Any) -> Any:
+        """The fields, unless their columns would take much more memory than the text that declares them."""
+        columns = fields.get("column") if isinstance(fields, dict) else None
+        if isinstance(columns, (list, tuple)):
+            bins = [column.get("bins") for column in columns if isinstance(column, Mapping)]
+            if len(columns) > MOST_COLUMNS or sum(one for one in bins if type(one) is int and one > 0) > MOST_BINS:
+                raise ValueError(f"a schema has at most {MOST_COLUMNS:,} columns, and {MOST_BINS:,} bins in all")
+        return fields
+
     @model_validator(mode="after")
     def _check(self) -> "Schema":
         for conflict in _conflicts(dict(self), [(column.name, column.kind) for column in self.column]):
@@ -59,7 +74,8 @@ class Schema(Declared):
     def read(cls, path: str | os.PathLike[str]) -> "Schema":
         """The schema in a TOML file."""
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
+            with open(path, "rb") as stream:  # no more of it than is needed to see that it is too long
+                text = stream.read(LONGEST + 1).decode("utf-8-sig")
         except (OSError, ValueError, TypeError):
             raise BadInput(f"{path} cannot be read: check the path, and that it is a UTF-8 text file") from None
         try:
@@ -71,6 +87,8 @@ class Schema(Declared):
     def loads(cls, text: str) -> "Schema":
         """The schema in TOML text."""
         fields: dict[str, Any] = {}
+        if len(text) > LONGEST or NESTED.search(text):
+            raise BadInput("not a schema: it is too long, or names are nested too deep")
         try:
             fields = tomllib.loads(text)
             return cls(**fields)

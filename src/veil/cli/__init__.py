@@ -7,9 +7,11 @@ from typing import Any
 
 import typer
 
+from ..display import printable
 from ..errors import VeilError
 from ..kernel.ledger import VERSION
 from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, reproduce, schema, select, train
+from .output import echo
 
 app = typer.Typer(
     name="veil",
@@ -39,7 +41,7 @@ app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"veil {VERSION}")
+        echo(f"veil {VERSION}")
         raise typer.Exit
 
 
@@ -56,13 +58,13 @@ def main() -> None:
     try:
         app()
     except VeilError as error:
-        typer.echo(f"veil: {error}", err=True)
+        echo(f"veil: {printable(error)}", err=True)
         sys.exit(error.exit_code)
     except Exception as error:
         if os.environ.get("VEIL_DEBUG"):
             raise
         # the message of an unforeseen error may quote a value
-        typer.echo(f"veil: stopped by an unforeseen {type(error).__name__}; VEIL_DEBUG=1 shows where", err=True)
+        echo(f"veil: stopped by an unforeseen {type(error).__name__}; VEIL_DEBUG=1 shows where", err=True)
         sys.exit(1)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -10,15 +10,16 @@ import typer
 
 from ..display import amount, number, readable
 from ..errors import BadInput
-from ..files import check_types, column_types, new_file, read_rows
+from ..files import RowFile, check_space, check_types, new_file, writing
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
 from ..schema import Schema
-from .output import as_number, console, print_json, show_table, steps
+from .output import as_number, console, echo, print_json, show_table, steps
 
 SECONDS = 8e-8  # to read and encode one value, about
+PAGE, WIDTH = 1 << 22, 32  # bytes of a report, at most about; and of a number, a weight or a value in a file
 OPEN = "The schema declares the rows public: the {what} is NOT private."
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
@@ -29,12 +30,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no 
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
-def check_names(data: Path, schema: Schema) -> None:
+def check_names(data: RowFile, schema: Schema) -> None:
     """Complain about absent columns, and those of a type that cannot fit, before anything is read or charged."""
-    present = column_types(data)
+    present = data.types()
     wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
     if absent := [name for name in wanted if name and name not in present]:
-        raise BadInput(f"{data} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
+        raise BadInput(f"{data.path} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
     check_types(present, schema)
 
 
@@ -58,14 +59,14 @@ def accounted(account: Ledger | None) -> Iterator[None]:
         cost = account.spent - before if account else Fraction(0)
         said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"
         if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
-            typer.echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
+            echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
         elif cost:
-            typer.echo(f"veil: {said}", err=True)
+            echo(f"veil: {said}", err=True)
         raise
 
 
 def run_and_write(
-    data: Path,
+    data: RowFile,
     make: Callable[[Any], Any],
     out: Path,
     write: Callable[[Path, Any], None],
@@ -80,17 +81,50 @@ def run_and_write(
     """
     names = ["reading rows", "asking", *["writing"] * len(others)]
     with ExitStack() as files, steps(*names, quiet=quiet) as step:
-        drafts = {files.enter_context(new_file(path, force=force)): finish for path, finish in others.items()}
+        drafts = {path: _opened(path, force, files) for path in others}
         with new_file(out, force=force) as draft:
-            rows = read_rows(data)
+            rows = data.read()
             step()
             made = make(rows)
-            write(draft, made)
+            with writing(out):
+                write(draft, made)
         step()
-        for place, finish in drafts.items():
-            finish(place, made)
-            step()
+        with _saying([out], [*others]) as saved:
+            for path, finish in others.items():
+                with writing(path):
+                    finish(drafts[path][0], made)
+                drafts[path][1].close()
+                saved(path)
+                step()
     return made
+
+
+def _opened(path: Path, force: bool, files: ExitStack) -> tuple[Path, ExitStack]:
+    """The draft of a file, and what gives it its name; or removes it, if the others fail before."""
+    one = files.enter_context(ExitStack())
+    return one.enter_context(new_file(path, force=force)), one
+
+
+@contextmanager
+def _saying(done: list[Path], coming: list[Path]) -> Iterator[Callable[[Path], None]]:
+    """Says, if what runs inside fails, which files are saved and which are not; call what it yields for each."""
+    try:
+        yield done.append
+    except BaseException:
+        lost = ", ".join(str(path) for path in coming if path not in done)
+        echo(f"veil: saved and whole: {', '.join(map(str, done))}; not saved: {lost}", err=True)
+        raise
+
+
+def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | None = None) -> None:
+    """Refuse, before anything is charged, if the disk seems too full for what is to be written; a generous guess.
+
+    `more` are files of rows, and how many of these there will be about.
+    """
+    codes = sum(column.size for column in (*schema.features, *schema.texts))
+    size = PAGE + WIDTH * codes * len(schema.classes)
+    rows = {path: WIDTH * number * len(schema.column) for path, number in (more or {}).items()}
+    check_space({**{path: size for path in paths if path}, **rows})
 
 
 def report_writer(ledger: Ledger, part: str = "") -> Callable[[Path, Any], None]:

@@ -11,7 +11,7 @@ from ..kernel.ledger import Ledger
 from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
-from .output import Json, as_number, check_paths, console, print_json
+from .output import Encoding, Json, Multiline, as_number, check_paths, console, print_json
 
 
 def evaluate(
@@ -26,6 +26,8 @@ def evaluate(
     ledger: charge.Account = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the result is then NOT private.")] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
@@ -38,7 +40,8 @@ def evaluate(
     from ..models import load_model  # scikit-learn takes two seconds to load
 
     public, published, budget = Schema.read(schema), load_model(model), Budget(epsilon)
-    charge.check_names(data, published.schema_.model_copy(update={"person": public.person, "label": public.label}))
+    rows_file = charge.RowFile(data, encoding, multiline)
+    charge.check_names(rows_file, published.schema_.model_copy(update={"person": public.person, "label": public.label}))
     page = out or Path("evaluation.html")
     account = charge.open_book(ledger, note, page)
     if dry_run:
@@ -49,11 +52,12 @@ def evaluate(
     check_paths(page, model, data, schema, ledger)
     if account:
         check_budget(account, budget)
+    charge.check_disk(public, ledger, page)
     book = account or charge.own_book(budget, public, note, page)
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
     with charge.accounted(account):
-        found = charge.run_and_write(data, make, page, charge.report_writer(book), {}, force, as_json)
+        found = charge.run_and_write(rows_file, make, page, charge.report_writer(book), {}, force, as_json)
     if as_json:
         print_json({"report": str(page), **numbers(found), "left": str(book.left)})
         return

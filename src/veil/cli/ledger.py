@@ -13,14 +13,14 @@ import typer
 from ..display import SHOWN, amount, earlier, exact_text, run_rows
 from ..errors import BadInput
 from ..kernel.ledger import Ledger, Receipt
-from .output import FORMULA, Json, console, print_json, show_table, write_text
+from ..parts import MOST_JSON, open_parts, read_json
+from .output import Json, console, echo, harmless, print_json, show_table, write_text
 
 app = typer.Typer(
     help="Make, read and check the account of a data set.",
     epilog="Example: veil ledger show survey.ledger",
     no_args_is_help=True,
 )
-MOST_RECEIPTS = 1 << 26  # bytes
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")]
 
 
@@ -32,7 +32,7 @@ def create(
 ) -> None:
     """Make a new ledger."""
     made = Ledger.create(ledger, limit, name)
-    typer.echo(f"Created {ledger}: epsilon {amount(made.limit)} for '{made.name}'.")
+    echo(f"Created {ledger}: epsilon {amount(made.limit)} for '{made.name}'.")
 
 
 @app.command(epilog="Example: veil ledger show survey.ledger")
@@ -94,11 +94,9 @@ def verify(
     if as_json:
         print_json({"sound": True, "entries": entries, "witnesses": len(witnesses)})
         return
-    typer.echo(f"{ledger} is sound: {entries} entries, {len(witnesses)} of them confirmed by receipts.")
+    echo(f"{ledger} is sound: {entries} entries, {len(witnesses)} of them confirmed by receipts.")
     if not witnesses:
-        typer.echo(
-            "Without a receipt (--against), elsewhere than here, a file that was cut short or is old looks the same."
-        )
+        echo("Without a receipt (--against), elsewhere than here, a file that was cut short or is old looks the same.")
 
 
 @app.command(epilog="Example: veil ledger export survey.ledger --json --out receipts.json")
@@ -111,7 +109,7 @@ def export(
     """Write all receipts, as CSV or as JSON; kept elsewhere, the JSON is a witness for later checks."""
     receipts = [receipt.to_dict() for receipt in Ledger.open(ledger).receipts()]
     text = json.dumps(receipts, indent=2) + "\n" if as_json else _csv(receipts)
-    typer.echo(text, nl=False) if out is None else write_text(out, text, force)
+    echo(text, nl=False) if out is None else write_text(out, text, force)
 
 
 def _csv(receipts: list[dict[str, Any]]) -> str:
@@ -119,7 +117,7 @@ def _csv(receipts: list[dict[str, Any]]) -> str:
     writer = csv.DictWriter(stream, list(Receipt.__dataclass_fields__), lineterminator="\n")
     writer.writeheader()
     for receipt in receipts:  # a spreadsheet must not take a name for a formula
-        writer.writerow({k: f"'{v}" if str(v).startswith(FORMULA) else v for k, v in receipt.items()})
+        writer.writerow({name: harmless(str(value)) for name, value in receipt.items()})
     return stream.getvalue()
 
 
@@ -127,11 +125,11 @@ def read_witnesses(path: Path) -> list[dict[str, Any]]:
     """The receipts in a JSON file, or in the `receipts.json` of a published file."""
     try:
         if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as file:
-                with file.open("receipts.json") as stream:
-                    found = json.loads(stream.read(MOST_RECEIPTS))
+            with open_parts(path) as file:
+                found = read_json(file.read("receipts.json"))
         else:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            with open(path, "rb") as stream:
+                found = read_json(stream.read(MOST_JSON + 1))
     except Exception:  # a zip can be broken in many ways
         found = []
     found = found.get("receipts", [found]) if isinstance(found, dict) else found

@@ -2,12 +2,13 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -20,12 +21,13 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from ..display import readable
+from ..display import printable, readable
 from ..errors import BadInput
-from ..files import new_file
+from ..files import new_file, writing
 
 MOST = 1000  # letters of one cell
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of a formula
+FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[,;|\t\r\n]))(?=[\s\"']*[=+\-@＝＋－＠])")  # before what may start one
+NUMBER = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?", re.ASCII)
 MOST_FLOAT = 1e300
 UNLIMITED = 10_000  # letters of a line that no terminal cuts
 
@@ -35,18 +37,29 @@ def _width() -> int | None:
     return None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNLIMITED
 
 
-console = Console(highlight=False, width=_width())
+class SafeConsole(Console):
+    """A console that prints no character that could steer a terminal: a name in a schema may hold any."""
+
+    def print(self, *things: Any, **how: Any) -> None:
+        super().print(*(printable(thing, "\n") if isinstance(thing, str) else thing for thing in things), **how)
+
+
+console = SafeConsole(highlight=False, width=_width())
 Json = typer.Option("--json", help="Print JSON for machines.")
+Encoding = Annotated[str, typer.Option(help="How a CSV is written: utf-8, latin-1, cp1252, utf-16 or another.")]
+Multiline = Annotated[
+    bool, typer.Option("--multiline", help="Values of a CSV may hold line ends; a stray quote can then swallow lines.")
+]
 
 
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; numbers to the right. The first column, which people type again, is on one line; none is cut."""
-    table = Table(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table = Table(title=escape(printable(title)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     cells = [[readable(cell, MOST) for cell in row] for row in rows]
     for i, name in enumerate(header):
         numeric = bool(cells) and all(row[i].replace(",", "").lstrip("-").replace(".", "").isdigit() for row in cells)
         whole = {"no_wrap": True, "min_width": max((cell_len(row[0]) for row in cells), default=0)} if i == 0 else {}
-        table.add_column(escape(name), justify="right" if numeric else "left", overflow="fold", **whole)
+        table.add_column(escape(printable(name)), justify="right" if numeric else "left", overflow="fold", **whole)
     for row in cells:
         table.add_row(*(escape(cell) for cell in row))
     console.print(table)
@@ -79,13 +92,18 @@ def as_number(value: Fraction | float) -> float:
     return float(value) if abs(value) < MOST_FLOAT else int(value)
 
 
+def echo(text: str, nl: bool = True, err: bool = False) -> None:
+    """Print text as it is, but for what could steer a terminal."""
+    typer.echo(printable(text, "\n"), nl=nl, err=err)
+
+
 def print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2))
+    echo(json.dumps(value, indent=2))
 
 
 def write_text(path: Path, text: str, force: bool = False) -> None:
     """Write a new file, whole or not at all; an existing one only if asked to."""
-    with new_file(path, force=force) as draft:
+    with new_file(path, force=force) as draft, writing(path):
         draft.write_text(text, encoding="utf-8")
 
 
@@ -121,5 +139,9 @@ def _harmless_column(column: pa.ChunkedArray) -> Any:
 
 
 def harmless(name: str) -> str:
-    """Text such that a spreadsheet does not take it for a formula; numbers stay as they are."""
-    return f"'{name}" if name.startswith(FORMULA) and not name.lstrip("+-").replace(".", "", 1).isdigit() else name
+    """Text such that no spreadsheet takes it, or a part of it, for a formula; numbers stay as they are.
+
+    The rule of OWASP ("CSV injection"): an apostrophe before =, +, -, @, their full-width forms, a tab or a line end at
+    the start of a cell, blanks and quotation marks aside. Where semicolons or tabs separate cells, each part is one.
+    """
+    return name if NUMBER.fullmatch(name) else FORMULA.sub("'", name)

@@ -6,14 +6,18 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from ..files import new_file, read_rows
-from .output import Json, check_paths, check_table_path, console, print_json, steps, write_table
+from ..files import RowFile, check_space, new_file, writing
+from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, steps, write_table
+
+WIDTH = 32  # bytes of a number in a file, at most about
 
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The model, such as model.veil.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")],
     out: Annotated[Path, typer.Option(help="Where to write the predictions: CSV, gzipped CSV or Parquet.")],
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
@@ -28,14 +32,16 @@ def predict(
     check_paths(model, data, out)
     check_table_path(out)
     with new_file(out, force=force) as draft, steps("reading rows", "predicting", "writing", quiet=as_json) as step:
-        rows = read_rows(data, every_line=True)
+        rows = RowFile(data, encoding, multiline).read(every_line=True)
         step()
+        check_space({out: len(rows) * WIDTH * (1 + len(published.classes_))})
         odds = published.predict_proba(rows)
         step()
         columns = {f"p_{name}": odds[:, i] for i, name in enumerate(published.classes_)}
         names = pa.array([str(name) for name in published.classes_])
         table = pa.table({"prediction": names.take(pa.array(odds.argmax(axis=1))), **columns})
-        write_table(draft, table, out)
+        with writing(out):
+            write_table(draft, table, out)
         step()
     if as_json:
         print_json({"predictions": str(out), "columns": table.column_names})

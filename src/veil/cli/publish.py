@@ -10,10 +10,10 @@ from ..display import readable
 from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from ..plans.run import check_budget
+from ..plans.run import check_budget, guessed_rows
 from ..schema import Schema
 from . import charge
-from .output import Json, check_paths, check_table_path, console, print_json, write_table
+from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, write_table
 
 
 def publish(
@@ -32,6 +32,8 @@ def publish(
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the table is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the table if absent.")] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
@@ -44,7 +46,8 @@ def publish(
 
     public, budget = Schema.read(schema), Budget(epsilon)
     find_plan(method)
-    charge.check_names(data, public)
+    rows_file = charge.RowFile(data, encoding, multiline)
+    charge.check_names(rows_file, public)
     account = charge.open_book(ledger, note, out)
     if dry_run:
         charge.show_plan(rehearse_publish(public, budget, method), public, account, as_json)
@@ -56,12 +59,14 @@ def publish(
     _check_synthetic(synthetic, rows)
     if account:
         check_budget(account, budget)
+    guess = guessed_rows(public) if rows is None else rows
+    charge.check_disk(public, ledger, out, page, more={synthetic: guess} if synthetic else {})
     book = account or charge.own_book(budget, public, note, out)
     others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(book)
     make = _maker(public, budget, method, book, seed)
     with charge.accounted(account):
-        made = charge.run_and_write(data, make, out, _write, others, force, as_json)
+        made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
         print_json({**places, "columns": list(made.columns), **charge.facts(made, book)})

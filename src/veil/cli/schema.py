@@ -10,10 +10,10 @@ import typer
 from ..display import column_rows, readable
 from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, proposals, told, with_label
 from ..errors import BadInput
-from ..files import column_types, new_file, read_rows
+from ..files import RowFile, new_file
 from ..owner import BANNER, CAUTION, Fit, Lost, fit_of, lost_of, proposed_toml, stranger_lines
 from ..schema import Schema
-from .output import Json, console, print_json, show_table
+from .output import Encoding, Json, Multiline, console, echo, print_json, show_table
 
 app = typer.Typer(
     help="Write and check the public description of a table.",
@@ -41,21 +41,23 @@ def new(
         bool | None,
         typer.Option("--ask/--no-ask", help="Ask about each column; if neither is said, where somebody can answer."),
     ] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Draft a schema from the column names alone, to be completed from public knowledge."""
-    types = column_types(data)
+    types = RowFile(data, encoding, multiline).types()
     found = told(proposals(types), column or ())
     answers = ask if ask is not None else out is not None and sys.stdin.isatty() and sys.stdout.isatty()
     target, classes = label_of(label, found)
     if out is None:
-        typer.echo(_draft(data, types, *_complete(found, target, classes, answers, label)), nl=False)
+        echo(_draft(data, types, *_complete(found, target, classes, answers, label)), nl=False)
         return
     with new_file(out, force=force) as place:  # which complains before anything is asked
         found, target, source = _complete(found, target, classes, answers, label)
         place.write_text(_draft(data, types, found, target, source), encoding="utf-8")
-    typer.echo(f"Wrote {out}{_summary(found, target)}")
-    typer.echo(f"Complete it from public knowledge, then run: veil schema check {out}")
+    echo(f"Wrote {out}{_summary(found, target)}")
+    echo(f"Complete it from public knowledge, then run: veil schema check {out}")
 
 
 def _draft(data: Path, types: Mapping[str, str], found: Sequence[Proposal], target: str | None, source: str) -> str:
@@ -87,7 +89,7 @@ def _prompt(text: str) -> str:
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    echo(text, err=True)
 
 
 def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str, tuple[str, ...]]:
@@ -113,22 +115,25 @@ def check(
     rows: Annotated[
         Path | None, typer.Option(help="Also show how these rows fit. For the owner only, NOT private.")
     ] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Check a schema and show its codes; with --rows, how a table fits it."""
     public = Schema.read(schema)
-    fits = list(fit_of(read_rows(rows), public)) if rows else []
+    file = RowFile(rows, encoding, multiline) if rows else None
+    fits = list(fit_of(file.read(), public)) if file else []
     if as_json:
         classes = {public.label: len(public.classes)}  # rows without a declared class are left out
         codes = {column.name: classes.get(column.name, column.size) for column in public.column}
-        print_json({"name": public.name, "codes": codes, **(_exact(fits, lost_of(rows, public)) if rows else {})})
+        print_json({"name": public.name, "codes": codes, **(_exact(fits, lost_of(file, public)) if file else {})})
         return
     show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], column_rows(public))
-    if rows:
+    if file:
         console.print(BANNER, style="bold red")
         header = ["column", "kind", "as declared", "clipped", "unknown or missing"]
         show_table(f"How {rows} fits", header, [_counted(fit) for fit in fits])
-        lost = lost_of(rows, public)
+        lost = lost_of(file, public)
         console.print(f"{LINES}: {lost.lines:,} of {lost.of_lines:,}")
         console.print(f"{CLASSES}: {lost.rows:,} of {lost.of_rows:,}")
         _show_strangers(fits, public)

@@ -1,21 +1,22 @@
 """veil select: the best columns of a table, or words of a text, chosen privately."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..display import amount, number
-from ..errors import BadInput
-from ..files import new_file, read_rows
+from ..errors import BadInput, VeilError
+from ..files import RowFile, new_file, writing
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import check_budget, total
 from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
 from . import charge
-from .output import Json, check_paths, console, print_json, show_table, steps
+from .output import Encoding, Json, Multiline, check_paths, console, echo, print_json, show_table, steps
 
 SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
 SCALE = "a number of rows; by gini and entropy minus rows x impurity, so below zero"
@@ -38,6 +39,8 @@ def select(
     ledger: charge.Account = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the selection is NOT private.")] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
@@ -46,7 +49,8 @@ def select(
     public, cost = Schema.read(schema), Budget(epsilon)
     model = _selector(score, k, threshold, at_most, how, words_per_row)
     model.set_params(epsilon=cost.epsilon, schema=public, random_state=seed)
-    charge.check_names(data, public)
+    rows_file = charge.RowFile(data, encoding, multiline)
+    charge.check_names(rows_file, public)
     account = charge.open_book(ledger, note, out)
     if dry_run:
         charge.show_plan(model.rehearse(), public, account, as_json)
@@ -54,9 +58,10 @@ def select(
     check_paths(data, schema, out, ledger)
     if account:
         check_budget(account, cost)
+    charge.check_disk(public, ledger, out)
     model.ledger = account or charge.own_book(cost, public, note, out)
     with charge.accounted(account):
-        _fit(model, data, out, force, as_json)
+        _fit(model, rows_file, out, force, as_json)
     if as_json:
         print_json({**_listed(model), **charge.facts(model, model.ledger)})
         return
@@ -86,23 +91,34 @@ class _Nothing(Exception):
     """Nothing was selected, which is an answer and was paid for; there is no schema to write."""
 
 
-def _fit(model: Any, data: Path, out: Path | None, force: bool, quiet: bool) -> None:
+def _fit(model: Any, data: RowFile, out: Path | None, force: bool, quiet: bool) -> None:
     """Fit on the rows of a file; the schema of what was selected is whole or absent."""
     with steps("reading rows", "asking", quiet=quiet) as step:
         if out is None:
-            rows = read_rows(data)
+            rows = data.read()
             step()
             model.fit(rows)
         else:
             # opened first: nothing is charged if it cannot be written
             with suppress(_Nothing), new_file(out, force=force) as draft:
-                rows = read_rows(data)
+                rows = data.read()
                 step()
                 model.fit(rows)
                 if not len(model.selected_):
                     raise _Nothing
-                draft.write_text(model.selected_schema_.to_toml(), encoding="utf-8")
+                with _kept_words(model), writing(out):
+                    draft.write_text(model.selected_schema_.to_toml(), encoding="utf-8")
         step()
+
+
+@contextmanager
+def _kept_words(model: Any) -> Iterator[None]:
+    """Says what was selected if that cannot be written: it was paid for."""
+    try:
+        yield
+    except VeilError:
+        echo(f"veil: selected: {', '.join(map(str, model.selected_))}", err=True)
+        raise
 
 
 def _listed(model: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
 from .evaluate import numbers
-from .output import Json, check_paths, console, print_json
+from .output import Encoding, Json, Multiline, check_paths, console, print_json
 
 LEARN = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
 PRESETS = "; ".join(f"{name}: {', '.join(presets(name))}" for name in NAMES if presets(name))
@@ -40,6 +40,8 @@ def train(
     test_epsilon: Annotated[
         str | None, typer.Option(help="What measuring may cost; as much as the model if absent.")
     ] = None,
+    encoding: Encoding = "utf-8",
+    multiline: Multiline = False,
     dry_run: charge.DryRun = False,
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
@@ -51,7 +53,8 @@ def train(
     """
     public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
-    charge.check_names(data, public)
+    rows_file = charge.RowFile(data, encoding, multiline)
+    charge.check_names(rows_file, public)
     account = charge.open_book(ledger, note, out)
     if test_epsilon is not None and test_share is None:
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
@@ -67,13 +70,14 @@ def train(
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
     if account:
         check_budget(account, cost)
+    charge.check_disk(public, ledger, out, page, judged)
     model.ledger = account or charge.own_book(cost, public, note, out)
     others = {
         page: charge.report_writer(model.ledger, TRAINED.format(test_share) if judged else ""),
         **({judged: run.write} if judged else {}),
     }
     with charge.accounted(account):
-        charge.run_and_write(data, run.fit, out, _write, others, force, as_json)
+        charge.run_and_write(rows_file, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
         judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}

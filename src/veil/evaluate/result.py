@@ -6,7 +6,7 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any
 
-from ..display import SHOWN, amount, html_table, readable
+from ..display import SHOWN, amount, html_table, printable, readable
 from ..encoding import text_of
 from ..errors import BadInput
 from ..kernel.budget import Budget
@@ -50,7 +50,9 @@ class Evaluation:
 
     def __repr__(self) -> str:
         mark = "" if self.private_ else ", NOT private"
-        return f"{self.summary()}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
+        return (
+            f"{printable(self.summary())}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
+        )
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The header and the rows of what a notebook shows: what was asked, unless a result has numbers of its own."""

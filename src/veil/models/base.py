@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..artefacts import plain_settings
 from ..display import amount, html_table, number, readable
 from ..errors import BadInput
-from ..files import new_file
+from ..files import new_file, writing
 from ..kernel.budget import Budget
 from ..kernel.ledger import Receipt
 from ..kernel.release import Release
@@ -168,7 +168,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Write the model to a file that holds data only; `veil.load_model` reads it back."""
         check_is_fitted(self)
-        with new_file(path, force=force) as draft:
+        with new_file(path, force=force) as draft, writing(path):
             write_model(draft, self)
 
     def settings(self) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
 
 def feature_names(schema: Schema) -> tuple[str, ...]:
     """What the candidates are called, in their order."""
-    return schema.texts[0].names if schema.texts else tuple(column.name for column in schema.features)
+    return tuple(schema.texts[0].names) if schema.texts else tuple(column.name for column in schema.features)
 
 
 def number(candidates: Candidates) -> int:

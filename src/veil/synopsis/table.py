@@ -13,7 +13,7 @@ from ..artefacts import make_parts, write_parts
 from ..columns import Categorical, Numeric
 from ..display import amount, html_table, large, number, readable, text_table
 from ..errors import BadInput
-from ..files import new_file
+from ..files import new_file, writing
 from ..kernel.ledger import Receipt
 from ..kernel.release import Release
 from ..plans.run import is_private, total
@@ -140,7 +140,7 @@ class Synopsis:
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Write the synopsis to a file that holds data only; `veil.load_synopsis` reads it back."""
-        with new_file(path, force=force) as draft:
+        with new_file(path, force=force) as draft, writing(path):
             self.write(draft)
 
     def write(self, draft: "str | os.PathLike[str]") -> None:

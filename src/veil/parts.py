@@ -1,0 +1,86 @@
+"""Parts of a file from a stranger, read within bounds: what a file says of its sizes is checked before it is believed.
+
+What opening takes follows from how large a file is unpacked: JSON at most `MOST_JSON` bytes, about twenty times as much
+in memory, since it has no more lists and maps than its length allows; arrays at most `MOST` bytes, each once.
+"""
+
+import json
+import os
+import struct
+import zipfile
+from io import BytesIO
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+MOST = 1 << 30  # bytes of all parts, unpacked
+MOST_JSON = 1 << 27  # bytes of a part that is no array
+MOST_NAMES = 1 << 22  # bytes of the list of parts
+LETTERS = 12  # of JSON for each list or map in it, at least
+FEW = 1000  # lists and maps that may be shorter
+END = struct.Struct("<4s4H2LH")  # of a zip: a mark, four numbers, size and place of the list, comment
+TYPES = ("int64", "uint8", "float64", "bool", "int8", "int16", "int32", "uint16", "uint32", "uint64", "float32")
+MOST_EMPTY = 1 << 16  # rows or columns of an array without numbers
+
+
+def insist(right: bool) -> None:
+    """Refuse a file that does not make sense."""
+    if not right:
+        raise ValueError
+
+
+def open_parts(path: str | os.PathLike[str]) -> zipfile.ZipFile:
+    """A zip, once its end says that the list of parts is short, none is there twice, and all of them fit.
+
+    A part cannot be larger than that list says: reading stops there.
+    """
+    with open(path, "rb") as stream:
+        stream.seek(0, os.SEEK_END)
+        insist(END.size <= stream.tell())
+        stream.seek(-min(stream.tell(), END.size + 20), os.SEEK_END)
+        last = stream.read()
+    mark, *_, size, _, comment = END.unpack(last[-END.size :])
+    insist(mark == b"PK\5\6" and not comment and size <= MOST_NAMES and not last.startswith(b"PK\6\7"))
+    file = zipfile.ZipFile(path)
+    names, sizes = file.namelist(), [part.file_size for part in file.infolist()]
+    insist(len(set(names)) == len(names) and sum(sizes) <= MOST)
+    insist({part.compress_type for part in file.infolist()} <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+    insist(all(size <= MOST_JSON for name, size in zip(names, sizes, strict=True) if not name.endswith(".npy")))
+    return file
+
+
+def read_json(text: bytes) -> Any:
+    """What JSON says, unless it would take many times its length: lists and maps of nothing are the shortest."""
+    insist(len(text) <= MOST_JSON)
+    insist(text.count(b"[") + text.count(b"{") <= FEW + len(text) // LETTERS)
+    return json.loads(text)
+
+
+def read_array(text: bytes) -> npt.NDArray[Any]:
+    """The array in a .npy file that is as long as its header says; it shares the memory of the text."""
+    stream = BytesIO(text)
+    insist(np.lib.format.read_magic(stream) == (1, 0))
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    insist(dtype.name in TYPES and dtype.isnative and all(0 <= length for length in shape))
+    insist(prod(shape) * dtype.itemsize == len(text) - stream.tell() and (prod(shape) or max(shape) <= MOST_EMPTY))
+    return np.frombuffer(text, dtype, offset=stream.tell()).reshape(shape, order="F" if fortran else "C")
+
+
+class Arrays:
+    """The arrays of a file, each of which is asked for once: however often it is named, it is no more than it is."""
+
+    def __init__(self, parts: list[bytes]) -> None:
+        self._parts: dict[int, bytes] = dict(enumerate(parts))
+
+    def take(self, place: Any) -> npt.NDArray[Any]:
+        """The array at this place."""
+        insist(type(place) is int)
+        return read_array(self._parts.pop(place))
+
+    def integers(self, place: Any) -> npt.NDArray[Any]:
+        """Different integers that no NumPy type holds, from rows of bytes."""
+        rows = self.take(place)
+        insist(rows.dtype == np.uint8 and rows.ndim == 2 and len(rows) <= 256 ** min(rows.shape[1], 8))
+        return np.fromiter((int.from_bytes(row.tobytes(), "big") for row in rows), object, len(rows))
