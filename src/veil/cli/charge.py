@@ -1,6 +1,5 @@
 """What the commands that charge a ledger share: checks before anything is charged, the plan, files, and the cost."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..display import amount, number, readable
-from ..errors import BadInput, LittleLearned
+from ..errors import BadInput
 from ..files import check_types, column_types, new_file, read_rows
 from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
@@ -46,9 +45,7 @@ def accounted(account: Ledger | None) -> Iterator[None]:
     """Says, if what runs inside is stopped or fails, what the ledger was charged meanwhile: that is not refunded."""
     before = account.spent if account else Fraction(0)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LittleLearned)  # the verdict is printed
-            yield
+        yield
     except BaseException as problem:
         cost = account.spent - before if account else Fraction(0)
         said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"

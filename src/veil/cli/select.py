@@ -132,8 +132,9 @@ def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
     values = [(number(score),) for score in model.scores_] if scored else [()] * len(model.selected_)
     rows = [(place, name, *value) for place, (name, value) in enumerate(zip(model.selected_, values, strict=True), 1)]
     if rows:
-        ordered = bool(model.releases_) and model.method != "threshold" or scored
-        title = "Selected, the best first" if ordered else "Kept, in the order of the schema"
+        chosen = any(release.receipt.verb.startswith("choose") for release in model.releases_)
+        order = "the best first" if chosen or scored else "in the order of the schema"
+        title = f"{'Selected' if model.releases_ else 'All kept'}, {order}"
         show_table(title, ["", "feature", *["noisy score"] * scored], rows)
     else:
         console.print(f"Nothing was selected: the threshold is too high.{' No file was written.' if out else ''}")

@@ -5,7 +5,7 @@ from math import exp, sqrt
 from ..display import number
 from ..schema import Schema
 from .evidence import Evidence, Releases, Weights, of_counts, of_weights
-from .rows import CHECK, LEFT_OUT, counted, mostly_missing
+from .rows import CHECK, counted, mostly_missing
 from .tables import noise_of
 from .verdict import LEVELS, Verdict, cost, level_of, more_epsilon, worst
 
@@ -15,7 +15,6 @@ PARTS = ((0.1, "less than a tenth"), (0.25, "less than a quarter"), (0.5, "less 
 FIRST = 3  # columns that are named
 LEADS = {"nothing": "nearly nothing was learned"}
 LESS = "fewer columns, or wider bins"
-EXPECTED = f"if you expected more rows, {CHECK} ({LEFT_OUT})"
 MEASURE = "weights do not tell whether the columns tell the classes apart: measure it, with veil evaluate"
 
 
@@ -23,6 +22,8 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     """The verdict on what was learned from these answers."""
     rows, missing = counted(releases), mostly_missing(releases)
     evidence, weights = of_counts(releases), of_weights(releases, schema)
+    if weights is None and any(release.receipt.verb.startswith("minimise") for release in releases):
+        return Verdict("unknown", "not known: the weights are of another version of Veil", MEASURE)
     level = worst(
         noise_level(evidence, weights), rows.level(schema) if rows else "good", "fair" if missing or weights else "good"
     )
@@ -34,8 +35,9 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     said = f"{LEADS.get(level, level)}: {'; '.join(filter(None, found))}"
     if level == "good":
         return Verdict(level, said)
-    to_check = rows is not None and rows.level(schema) != "good"
-    return Verdict(level, said, EXPECTED if to_check else CHECK if missing else advice(level, releases, evidence))
+    if rows is not None and rows.level(schema) != "good":
+        return Verdict(level, said, rows.advice())
+    return Verdict(level, said, CHECK if missing else advice(level, releases, evidence))
 
 
 def noise_level(evidence: Evidence | None, weights: Weights | None) -> str:

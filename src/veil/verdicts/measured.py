@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ..display import readable
 from ..schema import Schema
 from .evidence import Releases
-from .learned import EXPECTED
+from .learned import FIRST
 from .rows import counted
 from .verdict import Verdict, cost, level_of, more_epsilon, worst
 
@@ -26,7 +26,7 @@ def of_intervals(intervals: Mapping[str, tuple[float, float]], releases: Release
         return Verdict(level, said)
     epsilon = more_epsilon(cost(releases), max(widths.values()) / WIDTHS[0])
     more = f"try {epsilon}, or more test rows" if epsilon else "try more test rows"
-    return Verdict(level, said, EXPECTED if rows and rows.none else more)
+    return Verdict(level, said, rows.advice() if rows and rows.none else more)
 
 
 def _words(widths: Mapping[str, float], unknown: list[str]) -> str:
@@ -36,6 +36,5 @@ def _words(widths: Mapping[str, float], unknown: list[str]) -> str:
     within = f"to within {max(known) / 2:.2f} of what was measured, with 95 % confidence"
     if not unknown:
         return f"the exact value is known {within}"
-    return (
-        f"{len(known)} of {len(widths)} classes are known {within}; there are too few rows of {', '.join(unknown[:5])}"
-    )
+    rare = ", ".join(unknown[:FIRST]) + (f" and {len(unknown) - FIRST:,} more" if len(unknown) > FIRST else "")
+    return f"{len(known)} of {len(widths)} classes are known {within}; there are too few rows of {rare}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import MISSING
-from ..display import readable
+from ..display import number, readable
 from ..kernel.release import Release
 from ..questions import Grid
 from ..schema import Schema
@@ -15,6 +15,7 @@ from .evidence import Releases
 
 SURE = 2  # standard deviations
 FEW = 100  # rows
+MANY = 1000  # rows of noise, which a whole table could hide in
 NEARLY_ALL = 0.9  # of the rows, without a declared value
 CHECK = "compare the file with the schema: veil schema check SCHEMA --rows DATA"
 LEFT_OUT = "rows whose label is none of the schema's values are left out"
@@ -33,6 +34,11 @@ class Counted:
         """Whether there may be no rows at all."""
         return self.rows <= SURE * self.deviation
 
+    @property
+    def hidden(self) -> str:
+        """How many rows the noise could hide."""
+        return number(max(SURE * self.deviation, 1.0))
+
     def short(self, schema: Schema) -> bool:
         """Whether there are certainly fewer than half of the rows that the schema declares."""
         if schema.rows is None or schema.person is not None or self.part:
@@ -45,11 +51,17 @@ class Counted:
     def words(self, schema: Schema) -> str:
         """What is wrong with the number of rows; nothing if all is well."""
         if self.none:
-            return "the released counts add up to no more rows than noise does"
+            return f"the released counts show no rows beyond their noise, in which {self.hidden} could hide"
         about = f"about {max(round(self.rows), 1):,}"
         if self.short(schema):
             return f"only {about} of the {schema.rows:,} rows that the schema declares were counted"
         return f"only {about} rows were counted" if self.rows < FEW else ""
+
+    def advice(self) -> str:
+        """What to do about it."""
+        if self.none and self.deviation > MANY:
+            return f"try a larger epsilon; if you have more than {self.hidden} rows, {CHECK} ({LEFT_OUT})"
+        return f"if you expected more rows, {CHECK} ({LEFT_OUT})"
 
 
 def counted(releases: Releases) -> Counted | None:

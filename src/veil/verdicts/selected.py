@@ -20,7 +20,7 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
     and whether any feature is better than others, they do not tell.
     """
     if not releases and selected == candidates:
-        return Verdict("unknown", f"all {candidates:,} are kept, for nothing: no more were there than may be selected")
+        return Verdict("unknown", f"all {candidates:,} are kept, for nothing: there are no more than may be selected")
     if not selected:
         return Verdict("unknown", "nothing reached the threshold, which is an answer too", "try a lower threshold")
     scales = [release.scale for release in releases if release.receipt.verb in CHOSEN and release.scale is not None]
@@ -29,7 +29,7 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
     noise = max(scales) * log(max(candidates, 2))
     said = f"features whose scores differ by less than about {number(noise)} rows may be chosen one for the other"
     if not schema.rows:
-        return Verdict("unknown", f"not known: {said}", "rows = N in the schema would say whether that is much")
+        return Verdict("unknown", f"not known: {said}", "write rows = N in the schema to know whether that is much")
     level = level_of(noise / schema.rows, CHOICES)
     epsilon = more_epsilon(cost(releases), noise / schema.rows / CHOICES[0])
     advice = "" if level == "good" else f"try {epsilon}, or to select fewer" if epsilon else "try to select fewer"
