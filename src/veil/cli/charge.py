@@ -229,9 +229,13 @@ def _plan_row(release: Any, releases: Sequence[Any], schema: Schema) -> tuple[An
         return verb, about, release.receipt.epsilon, slopes[0], None, round(slopes[1])
     if not verb.startswith("count") or not release.scale:
         return verb, about, release.receipt.epsilon, release.scale or None, None, None
-    return verb, about, people / release.scale, release.scale, release.error(), _even_count(release)
+    return verb, about, people / release.scale, release.scale, release.error(), _even_count(release, schema)
 
 
-def _even_count(release: Any) -> int | None:
-    """The mean of all counts, which made-up rows spread evenly; of sparse ones there is none."""
-    return None if hasattr(release.value, "threshold") else max(round(float(release.value.mean())), 0)
+def _even_count(release: Any, schema: Schema) -> int | None:
+    """A count of rows that are spread evenly; of sparse ones, of which nobody knows how many there are, none."""
+    if hasattr(release.value, "threshold"):
+        return None
+    parts = release.receipt.account != "/"  # of which the made-up rows tell how large they are
+    rows = float(release.value.sum()) if parts else guessed_rows(schema)
+    return max(round(rows / release.value.size), 0)

@@ -126,6 +126,7 @@ class Weights:
     size: float
     noise: float
     pull: float
+    of_words: bool  # which are never evenly spread: rows have more say in frequent ones
 
 
 def of_weights(releases: Releases, schema: Schema) -> Weights | None:
@@ -142,7 +143,9 @@ def of_weights(releases: Releases, schema: Schema) -> Weights | None:
         for column, scale in _columns(weights, schema, totals, fit)
     ]
     size, noise, pull, weight = np.sum(parts, axis=0)
-    return Weights(sqrt(size / weight), sqrt(noise / weight), float(pull / weight))
+    return Weights(
+        sqrt(size / weight), sqrt(noise / weight), float(pull / weight), fits[0].receipt.verb == "minimise_words"
+    )
 
 
 def of_slopes(fit: Release[Any], releases: Releases, schema: Schema) -> tuple[float, float] | None:

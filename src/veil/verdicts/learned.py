@@ -43,7 +43,8 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
 def noise_level(evidence: Evidence | None, weights: Weights | None) -> str:
     """The level by noise alone. Of weights it is fair at best: they do not tell whether columns tell classes apart."""
     if weights is not None:
-        return worst("fair", level_of(1 - weights.pull, PULLS), "poor" if weights.noise >= weights.size else "good")
+        by_pull = level_of(1 - weights.pull, PULLS[: 2 if weights.of_words else 3])
+        return worst("fair", by_pull, "poor" if weights.noise >= weights.size else "good")
     return "nothing" if evidence is None else level_of(evidence.noise_share, SHARES)
 
 

@@ -4,8 +4,9 @@ from math import log
 
 from ..display import number
 from ..schema import Schema
-from .evidence import Releases
+from .evidence import Releases, of_counts
 from .learned import of_answers
+from .tables import noise_of
 from .verdict import Verdict, cost, level_of, more_epsilon
 
 LEADS = {"nothing": "the choice is nearly all noise"}
@@ -25,7 +26,7 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
         return Verdict("unknown", "nothing reached the threshold, which is an answer too", "try a lower threshold")
     scales = [release.scale for release in releases if release.receipt.verb in CHOSEN and release.scale is not None]
     if not scales:
-        return of_answers(releases, schema)
+        return of_answers(releases, schema) if of_counts(releases) else _of_sizes(releases)
     noise = max(scales) * log(max(candidates, 2))
     said = f"features whose scores differ by less than about {number(noise)} rows may be chosen one for the other"
     if not schema.rows:
@@ -35,3 +36,12 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
     advice = "" if level == "good" else f"try {epsilon}, or to select fewer" if epsilon else "try to select fewer"
     lead = LEADS.get(level, level)
     return Verdict(level, f"{lead}, if the {schema.rows:,} declared rows arrived: {said}", advice)
+
+
+def _of_sizes(releases: Releases) -> Verdict:
+    """The verdict on features that were selected by counts of all rows: whether a typical one stands out of its noise."""
+    (table,) = noise_of(releases)[:1]
+    beside = f"a typical count of {table.typical:,} beside noise of ± {table.error:,}"
+    if not table.drowned:
+        return Verdict("good", f"good: {beside}")
+    return Verdict("nothing", f"{LEADS['nothing']}: {beside}", "try more epsilon, or fewer features to choose from")
