@@ -23,6 +23,7 @@ NAV = {
     "Guides": {
         **{"guide/schema": "Schema", "guide/epsilon": "Epsilon"},
         **{"guide/selection": "Selection", "guide/evaluation": "Evaluation"},
+        **{"guide/verdicts": "Verdicts"},
     },
     "Methods": {"algorithms": "Algorithms", "errata": "Errata"},
     "Results": {

@@ -10,8 +10,8 @@ import veil
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
 PUBLIC_ROOMS = "errors display mistakes spelling calendars encoding bags columns dates schema questions"
-PRIVATE_ROOMS = """kernel plans lines files parts artefacts synopsis owner drafts datasets models evaluate report
-compare audit cli"""
+PRIVATE_ROOMS = """kernel plans verdicts lines files parts artefacts synopsis owner drafts datasets models evaluate
+report compare audit cli"""
 ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
 ENCODING = ("spelling", "calendars", "encoding", "bags", "columns", "dates", "schema", "questions")
 PUBLIC = [SOURCE / f"{name}.py" for name in ENCODING]

@@ -37,7 +37,7 @@ from veil.plans.run import total
 from veil.plans.trees import TREES
 from veil.report import CountsDisplay, report, sections
 from veil.report.counts import MOST_CODES, share_intervals
-from veil.report.facts import noise_of
+from veil.verdicts.tables import noise_of
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 HOSTILE = [

@@ -6,7 +6,7 @@ from typing import Any
 from .bags import Bag
 from .columns import Categorical, Numeric, Text
 from .dates import Date
-from .errors import BadInput, BudgetRefused, LedgerProblem, VeilError
+from .errors import BadInput, BudgetRefused, LedgerProblem, LittleLearned, VeilError
 from .kernel.budget import Budget
 from .kernel.ledger import Ledger, Receipt
 from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
@@ -15,6 +15,7 @@ from .kernel.scores import Correct, Difference, Discernibility, Entropy, Expecte
 from .kernel.source import Source, open_source
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Schema
+from .verdicts import Verdict
 
 __all__ = [
     "Axis",
@@ -38,6 +39,7 @@ __all__ = [
     "LedgerProblem",
     "Linear",
     "LinearSVMClassifier",
+    "LittleLearned",
     "LogisticRegressionClassifier",
     "Majority",
     "NaiveBayesClassifier",
@@ -70,6 +72,7 @@ __all__ = [
     "Text",
     "Tree",
     "VeilError",
+    "Verdict",
     "WHOLE",
     "axis",
     "bag",

@@ -21,3 +21,7 @@ class BudgetRefused(VeilError):
     """The budget does not cover the question; nothing was answered and nothing was charged."""
 
     exit_code = 3
+
+
+class LittleLearned(UserWarning):
+    """A result that says little more than noise would; its message follows from released values alone."""

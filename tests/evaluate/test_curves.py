@@ -17,6 +17,7 @@ from veil import (
     DecisionTreeClassifier,
     Ledger,
     Linear,
+    LittleLearned,
     NaiveBayesClassifier,
     Numeric,
     RandomForestClassifier,
@@ -153,7 +154,8 @@ def test_odd_values_never_raise_warn_or_print(all_odd_values, capfd, recwarn):
     labels = np.resize(np.array([True, False, None], object), len(all_odd_values))
     private_roc_curve(all_odd_values, y=labels, epsilon=1, **BOTH)
     private_auc(all_odd_values, y=all_odd_values, epsilon=1, classes=("a", "1"))
-    assert capfd.readouterr() == ("", "") and not recwarn.list
+    told = [one for one in recwarn.list if one.category is not LittleLearned]  # which follows from what was released
+    assert capfd.readouterr() == ("", "") and not told
 
 
 @pytest.mark.parametrize(

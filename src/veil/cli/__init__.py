@@ -3,12 +3,13 @@
 import os
 import signal
 import sys
+import warnings
 from typing import Any
 
 import typer
 
 from ..display import printable
-from ..errors import VeilError
+from ..errors import LittleLearned, VeilError
 from ..kernel.ledger import VERSION
 from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, reproduce, schema, select, train
 from .output import echo
@@ -49,7 +50,7 @@ def _version(wanted: bool) -> None:
 def _options(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
-    pass
+    warnings.filterwarnings("ignore", category=LittleLearned)  # commands print the verdict
 
 
 def main() -> None:

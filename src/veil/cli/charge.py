@@ -16,8 +16,12 @@ from ..kernel.ledger import Ledger
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
 from ..schema import Schema
+from ..verdicts import Verdict
+from ..verdicts.evidence import of_slopes
+from ..verdicts.expected import dominant, of_rehearsal
 from .output import as_number, console, echo, print_json, show_table, steps
 
+STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
 SECONDS = 8e-8  # to read and encode one value, about
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, at most about; and of a number, a weight or a value in a file
 OPEN = "The schema declares the rows public: the {what} is NOT private."
@@ -142,16 +146,28 @@ def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
     """How it was made and what it cost, for machines; what is left and the receipts are exact, as in the ledger."""
     receipts = [receipt.to_dict() for receipt in made.receipts_]
     costs = {"epsilon": as_number(total(made.receipts_)), "left": str(ledger.left), "private": made.private_}
-    return {"method": made.method, **costs, "receipts": receipts}
+    return {"method": made.method, "verdict": made.verdict_.to_dict(), **costs, "receipts": receipts}
+
+
+def say_verdict(verdict: Verdict) -> None:
+    """What a result is worth, and what to do about it."""
+    style = STYLES[verdict.level]
+    console.print(f"{verdict.words[:1].upper()}{verdict.words[1:]}.", style=style, markup=False, soft_wrap=True)
+    if verdict.advice:
+        advice = f"{verdict.advice[:1].upper()}{verdict.advice[1:]}."
+        console.print(advice, style=style, markup=False, soft_wrap=True)
 
 
 def say(
     made: Any, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool, beside: Sequence[Any] = ()
 ) -> None:
-    """What was written, whether it is private and what it cost; `shared` if that was charged to a ledger file.
+    """What it is worth and what was written, whether it is private and what it cost.
+
+    `shared` says that it was charged to a ledger file.
 
     `beside` are receipts of what was answered in the same run.
     """
+    say_verdict(made.verdict_)
     if not made.private_:
         console.print((OPEN if made.schema_.public else SEEDED).format(what=what), style="bold red")
     may = _may_be_published(made, "Both" if page else "It")
@@ -171,35 +187,54 @@ def _may_be_published(made: Any, what: str) -> str:
     return hidden(made) if weak or not made.private_ else f" {what} may be published."
 
 
-def show_plan(releases: Sequence[Any], schema: Schema, account: Ledger | None, as_json: bool = False) -> None:
-    """How a run would divide its budget, and what it would take."""
-    plan = [_plan_row(release, schema.rows_per_person) for release in releases]
+def show_plan(
+    releases: Sequence[Any],
+    schema: Schema,
+    account: Ledger | None,
+    as_json: bool = False,
+    expect: Callable[[Sequence[Any], Schema], Verdict] = of_rehearsal,
+) -> None:
+    """How a run would divide its budget, what it would take, and what it would be worth."""
+    plan = [_plan_row(release, releases, schema) for release in releases]
     width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
     width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
     seconds = SECONDS * (len(schema.features) + 1)
+    expected, largest = expect(releases, schema), dominant(releases, schema)
     if as_json:
-        names = ["answer", "about", "epsilon", "scale", "within"]
+        names = ["answer", "about", "epsilon", "scale", "within", "expected"]
         plan = [(*row[:2], as_number(row[2]), *row[3:]) for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
         left = {"left": str(account.left)} if account else {}
-        print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left})
+        verdict = {"verdict": expected.to_dict(), "largest": largest}
+        print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left, **verdict})
         return
     cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
     shown = [(*row[:2], *map(_plan_cell, row[2:])) for row in plan]
-    shown.append(("together", "", amount(cost), "", ""))
-    show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], shown)
+    shown.append(("together", "", amount(cost), "", "", ""))
+    header = ["answer", "about", "epsilon", "noise scale", "95 % of counts within", "of about"]
+    show_table("The plan", header, shown)
     _say_how_to_read(releases)
+    _say_of_about(schema)
     if len({release.receipt.account for release in releases}) > 1:
         console.print("Answers about disjoint rows cost what the dearest of them do.")
     verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}
     if verbs:
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
-    if verbs - {"quantiles"}:
+    if verbs - {"quantiles", "minimise", "minimise_words"}:
         console.print("Choosing takes time of its own: each candidate is counted.")
     _say_left(account, cost)
     _say_size(schema, seconds, width)
+    if largest:
+        console.print(largest, style="yellow", markup=False, soft_wrap=True)
+    say_verdict(expected)
     console.print("Nothing was charged, and no row was opened.")
+
+
+def _say_of_about(schema: Schema) -> None:
+    """What counts the noise stands beside."""
+    guess = "" if schema.rows is not None else " The schema does not say how many there are: rows = N would."
+    console.print(f"“Of about” is a count of {guessed_rows(schema):,} rows, if they are spread evenly.{guess}")
 
 
 def _say_how_to_read(releases: Sequence[Any]) -> None:
@@ -231,10 +266,22 @@ def _plan_cell(value: Any) -> str:
     return "" if value is None else amount(value) if isinstance(value, Fraction) else number(value)
 
 
-def _plan_row(release: Any, people: int) -> tuple[Any, ...]:
-    """An answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error of counts."""
-    verb, counted = release.receipt.verb, release.receipt.verb.startswith("count")
+def _plan_row(release: Any, releases: Sequence[Any], schema: Schema) -> tuple[Any, ...]:
+    """An answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error of counts, and
+    what a count would be about; of weights, the noise in rows and the rows that each is about."""
+    verb, people = release.receipt.verb, schema.rows_per_person
     about = release.question.describe() if release.question else release.receipt.question
-    if not counted or not release.scale:
-        return verb, about, release.receipt.epsilon, release.scale or None, None
-    return verb, about, people / release.scale, release.scale, release.error()
+    if slopes := of_slopes(release, releases, schema):
+        return verb, about, release.receipt.epsilon, slopes[0], None, round(slopes[1])
+    if not verb.startswith("count") or not release.scale:
+        return verb, about, release.receipt.epsilon, release.scale or None, None, None
+    return verb, about, people / release.scale, release.scale, release.error(), _even_count(release, schema)
+
+
+def _even_count(release: Any, schema: Schema) -> int | None:
+    """A count of rows that are spread evenly; of sparse ones, of which nobody knows how many there are, none."""
+    if hasattr(release.value, "threshold"):
+        return None
+    parts = release.receipt.account != "/"  # of which the made-up rows tell how large they are
+    rows = float(release.value.sum()) if parts else guessed_rows(schema)
+    return max(round(rows / release.value.size), 0)

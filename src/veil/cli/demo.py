@@ -10,7 +10,7 @@ from ..display import column_rows
 from ..files import new_file
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
-from .charge import SEEDED, show_plan
+from .charge import SEEDED, say_verdict, show_plan
 from .output import console, show_table, steps
 
 PAGE = Path("veil-demo.html")
@@ -61,6 +61,7 @@ def demo(
             draw_beside(curve, truth, model.predict_proba(parts.test)[:, 1], picture)
     if seed is not None:
         console.print(SEEDED.format(what="model"), style="bold red")
+    say_verdict(model.verdict_)
     table = [(name, f"{accuracy:.3f}", f"{auc:.3f}") for name, accuracy, auc in quality]
     show_table("On rows held out of training", ["model", "accuracy", "AUC"], table)
     console.print(f"{ledger}\n", markup=False)

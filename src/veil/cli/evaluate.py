@@ -10,6 +10,7 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import check_budget
 from ..schema import Schema
+from ..verdicts.expected import of_rehearsed_curve
 from . import charge
 from .output import Encoding, Json, Multiline, as_number, check_paths, console, print_json
 
@@ -47,7 +48,8 @@ def evaluate(
     if dry_run:
         asked = rehearse_roc_curve(published, epsilon=budget, schema=public, positive=positive)
         people = {key: getattr(public, key) for key in ("person", "rows_per_person", "rows")}
-        charge.show_plan(asked, published.schema_.model_copy(update=people), account, as_json)
+        judged = published.schema_.model_copy(update=people)
+        charge.show_plan(asked, judged, account, as_json, of_rehearsed_curve)
         return
     check_paths(page, model, data, schema, ledger)
     if account:
@@ -73,7 +75,11 @@ def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
 def numbers(found: Any) -> dict[str, Any]:
     """The curve for machines; of several classes, one for each and M in place of the AUC."""
     known = {"auc": found.auc, "auc_interval": list(found.auc_interval), "epsilon": as_number(found.epsilon)}
-    known |= {"private": found.private_, "receipts": [receipt.to_dict() for receipt in found.receipts_]}
+    known |= {
+        "verdict": found.verdict_.to_dict(),
+        "private": found.private_,
+        "receipts": [receipt.to_dict() for receipt in found.receipts_],
+    }
     if hasattr(found, "curves"):
         return {**known, "curves": {name: _points(curve) for name, curve in found.curves.items()}}
     return {**known, **_points(found)}

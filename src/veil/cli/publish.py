@@ -75,7 +75,8 @@ def publish(
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
     console.print(f"The table holds {', '.join(map(readable, made.columns))}.", markup=False)
-    console.print(f'Next, in Python: veil.load_synopsis("{out}").to_frame()', markup=False)
+    if not made.verdict_.bad:
+        console.print(f'Next, in Python: veil.load_synopsis("{out}").to_frame()', markup=False)
 
 
 def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:

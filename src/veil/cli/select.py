@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +17,9 @@ from ..kernel.ledger import Ledger
 from ..plans.run import check_budget, total
 from ..plans.selection import ABOVE, BEST
 from ..schema import Schema
+from ..verdicts import Verdict, of_selection
+from ..verdicts.expected import of_rehearsal
+from ..verdicts.selected import CHOSEN
 from . import charge
 from .output import Encoding, Json, Multiline, check_paths, console, echo, print_json, show_table, steps
 
@@ -53,7 +58,7 @@ def select(
     charge.check_names(rows_file, public)
     account = charge.open_book(ledger, note, out)
     if dry_run:
-        charge.show_plan(model.rehearse(), public, account, as_json)
+        charge.show_plan(model.rehearse(), public, account, as_json, partial(_expected, model))
         return
     check_paths(data, schema, out, ledger)
     if account:
@@ -121,12 +126,21 @@ def _kept_words(model: Any) -> Iterator[None]:
         raise
 
 
+def _expected(model: Any, releases: Any, schema: Schema) -> Verdict:
+    """The verdict on a rehearsal: the noise of choices is public, and so is that of counts."""
+    found = of_selection(releases, schema, 1, model.candidates(schema))
+    if any(release.receipt.verb in CHOSEN for release in releases) or not releases:
+        return replace(found, words=f"expected: {found.words}")
+    return of_rehearsal(releases, schema)
+
+
 def _listed(model: Any) -> dict[str, Any]:
     scores = None if model.scores_ is None else model.scores_.tolist()
     return {"selected": model.selected_.tolist(), "scores": scores}
 
 
 def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
+    charge.say_verdict(model.verdict_)
     if not model.private_:
         console.print(
             (charge.OPEN if model.schema_.public else charge.SEEDED).format(what="selection"), style="bold red"
@@ -135,11 +149,15 @@ def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
     values = [(number(score),) for score in model.scores_] if scored else [()] * len(model.selected_)
     rows = [(place, name, *value) for place, (name, value) in enumerate(zip(model.selected_, values, strict=True), 1)]
     if rows:
-        show_table("Selected, the best first", ["", "feature", *["noisy score"] * scored], rows)
+        chosen = any(release.receipt.verb.startswith("choose") for release in model.releases_)
+        order = "the best first" if chosen or scored else "in the order of the schema"
+        title = f"{'Selected' if model.releases_ else 'All kept'}, {order}"
+        show_table(title, ["", "feature", *["noisy score"] * scored], rows)
     else:
         console.print(f"Nothing was selected: the threshold is too high.{' No file was written.' if out else ''}")
     if out and rows:
-        console.print(f"Wrote {out}: the schema with these alone. Next: veil train DATA --schema {out}", markup=False)
+        follow = "" if model.verdict_.bad else f" Next: veil train DATA --schema {out}"
+        console.print(f"Wrote {out}: the schema with these alone.{follow}", markup=False)
     cost = f"It cost epsilon {amount(total(model.receipts_))}"
     left = (
         f"the ledger has {amount(account.left)} of {amount(account.limit)} left" if account else "no ledger was charged"

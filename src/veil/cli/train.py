@@ -86,7 +86,9 @@ def train(
     charge.say(model, "model", out, page, model.ledger, account is not None, found.receipts_ if found else ())
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
-    console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
+        charge.say_verdict(found.verdict_)
+    if not model.verdict_.bad:
+        console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
 
 
 class Run:

@@ -15,7 +15,7 @@ from ..plans.finish import nonnegative
 from ..plans.roc import code_scorer
 from ..questions import Binned, grid
 from .intervals import DRAWS, SEED, Interval, Numbers, share_interval
-from .result import LEVEL, Evaluation, ask, class_place, spoken
+from .result import LEVEL, Evaluation, ask, class_place, spoken, told
 from .scores import PREDICTION, RIGHT, prediction_table, score_table
 
 
@@ -33,6 +33,10 @@ class ConfusionMatrix(Evaluation):
     accuracy_interval: Interval
 
     method = "confusion matrix"
+
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        return {"accuracy": self.accuracy_interval}
 
     def shares(self) -> Numbers:
         """Of each true class the share predicted as each: the nearest counts that are not negative, over their sum."""
@@ -57,6 +61,10 @@ class Accuracy(Evaluation):
 
     method = "accuracy"
 
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        return {"accuracy": self.accuracy_interval}
+
     def __float__(self) -> float:
         return self.accuracy
 
@@ -80,6 +88,12 @@ class CalibrationCurve(Evaluation):
     positive: str
 
     method = "calibration"
+
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        """That of the interval of probabilities that most rows are in: of empty ones nothing can be known."""
+        place = int(np.argmax(self.rows))
+        return {"share": Interval(float(self.low[place]), float(self.high[place]))}
 
     def __iter__(self) -> Any:
         return iter((self.prob_true, self.prob_pred))
@@ -110,9 +124,8 @@ def private_confusion_matrix(
     counts = release.value[: len(names)].T
     right = float(np.trace(counts))
     accuracy, interval = _accuracy(right, float(counts.sum()) - right, release.scale or 0.0, len(names))
-    return ConfusionMatrix(
-        counts=counts, classes=names, error=release.error(), accuracy=accuracy, accuracy_interval=interval, **kept
-    )
+    numbers = {"error": release.error(), "accuracy": accuracy, "accuracy_interval": interval}
+    return told(ConfusionMatrix(counts=counts, classes=names, **numbers, **kept))
 
 
 def _predicted(source: Source, budget: Budget) -> Release[Any]:
@@ -138,7 +151,7 @@ def private_accuracy(
     release, kept = ask(_right, table.rows, table.schema, epsilon, ledger, random_state)
     wrong, right = map(float, release.value[:, 0])
     accuracy, interval = _accuracy(right, wrong, release.scale or 0.0, 1)
-    return Accuracy(accuracy=accuracy, accuracy_interval=interval, **kept)
+    return told(Accuracy(accuracy=accuracy, accuracy_interval=interval, **kept))
 
 
 def _right(source: Source, budget: Budget) -> Release[Any]:
@@ -184,7 +197,7 @@ def private_calibration_curve(
     inner = [float(code) for code in np.searchsorted(scored.cuts, edges[1:-1]) + 1]
     plan = partial(_between, codes=len(scored.cuts) + 1, edges=inner)
     release, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
-    return _calibration(release, edges, place, names[place], kept)
+    return told(_calibration(release, edges, place, names[place], kept))
 
 
 def _between(source: Source, budget: Budget, codes: int, edges: Sequence[float]) -> Release[Any]:

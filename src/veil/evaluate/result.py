@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from ..display import SHOWN, amount, html_table, printable, readable
 from ..encoding import text_of
@@ -15,6 +15,8 @@ from ..kernel.release import Release
 from ..kernel.source import Source
 from ..plans.run import check_budget, is_private, run, total
 from ..schema import Schema
+from ..verdicts import Verdict, of_intervals
+from ..verdicts.verdict import shown, warn_if_bad
 from .intervals import Interval
 
 LEVEL = 0.95
@@ -41,6 +43,16 @@ class Evaluation:
         return total(self.receipts_)
 
     @property
+    def intervals(self) -> dict[str, Interval]:
+        """Where what was measured may lie, by name."""
+        raise NotImplementedError
+
+    @property
+    def verdict_(self) -> Verdict:
+        """Whether anything is known, by how narrow the intervals are."""
+        return of_intervals(self.intervals, self.releases_, self.schema_)
+
+    @property
     def settings_(self) -> dict[str, Any]:
         return {}
 
@@ -49,10 +61,8 @@ class Evaluation:
         return ""
 
     def __repr__(self) -> str:
-        mark = "" if self.private_ else ", NOT private"
-        return (
-            f"{printable(self.summary())}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
-        )
+        found, mark = printable(self.summary()), ("" if self.private_ else ", NOT private") + shown(self.verdict_)
+        return f"{found}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The header and the rows of what a notebook shows: what was asked, unless a result has numbers of its own."""
@@ -61,6 +71,15 @@ class Evaluation:
     def _repr_html_(self) -> str:
         header, rows = self.table()
         return html_table(repr(self), header, rows[:SHOWN])
+
+
+Result = TypeVar("Result", bound=Evaluation)
+
+
+def told(found: Result) -> Result:
+    """The result, once Python was told if it says next to nothing."""
+    warn_if_bad(found.verdict_, stacklevel=4)
+    return found
 
 
 def ask(

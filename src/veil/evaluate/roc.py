@@ -28,7 +28,7 @@ from .intervals import (
     rate_bands,
     share_interval,
 )
-from .result import LEVEL, Evaluation, ask, class_place, spoken
+from .result import LEVEL, Evaluation, ask, class_place, spoken, told
 from .scores import CELLS, STEEPEST, evaluation_schema, in_order, score_cuts, score_schema, score_table
 
 SIZES = 25  # percent of the budget of an AUC alone for the number of rows of each class
@@ -64,6 +64,10 @@ class RocCurve(Evaluation):
         """Whether the curve tells nothing: the AUC may be nearly anything, or there may be no rows of a class."""
         return self.auc_interval.high - self.auc_interval.low >= WIDE
 
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        return {self.positive: self.auc_interval}
+
     def summary(self) -> str:
         noise = "; the curve is noise" if self.only_noise else ""
         return f"ROC curve of '{self.positive}': AUC {spoken(self.auc, self.auc_interval)}{noise}"
@@ -92,8 +96,29 @@ class RocCurves(Evaluation):
     def auc_interval(self) -> Interval:
         return self.m_interval
 
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        return {name: curve.auc_interval for name, curve in self.curves.items()}
+
+    @property
+    def known(self) -> dict[str, RocCurve]:
+        """The curves that are not noise, by class."""
+        return {name: curve for name, curve in self.curves.items() if not curve.only_noise}
+
+    @property
+    def leads(self) -> bool:
+        """Whether M says something: one class of few rows is enough to hide it, while others are known well."""
+        return self.m_interval.high - self.m_interval.low < WIDE or not self.known
+
     def summary(self) -> str:
-        return f"ROC curves of {len(self.curves)} classes: M {spoken(self.m, self.m_interval)}"
+        """M first, or the classes that are known where M is not."""
+        m = f"M {spoken(self.m, self.m_interval)}"
+        if self.leads:
+            return f"ROC curves of {len(self.curves)} classes: {m}"
+        areas = ", ".join(f"'{name}' {spoken(curve.auc, curve.auc_interval)}" for name, curve in self.known.items())
+        rare = ", ".join(f"'{name}'" for name in self.curves if name not in self.known)
+        because = f"there are too few rows of {rare}" if rare else "pairs of classes have too few rows"
+        return f"ROC curves of {len(self.curves)} classes: AUC of {areas}; {m} is not known, since {because}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -104,6 +129,10 @@ class Auc(Evaluation):
     auc_interval: Interval
 
     method = "auc"
+
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        return {"AUC": self.auc_interval}
 
     def __float__(self) -> float:
         return self.auc
@@ -138,7 +167,7 @@ def private_roc_curve(
     place = class_place(positive, scored.schema.classes)
     plan = partial(_count_each, cells=len(scored.cuts) + 1, **settings)
     counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
-    return curves_of(counts, scored.cuts, place, kept)
+    return told(curves_of(counts, scored.cuts, place, kept))
 
 
 def rehearse_roc_curve(model: Any, *, epsilon: Any, schema: Any = None, positive: Any = None) -> Releases:
@@ -228,12 +257,12 @@ def private_auc(
     place, cells = class_place(positive, scored.schema.classes), len(scored.cuts) + 1
     if len(scored.schema.classes) > 2:
         counts, kept = ask(partial(_count_each, cells=cells), scored.rows, scored.schema, epsilon, ledger, random_state)
-        return Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept)
+        return told(Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept))
     found, kept = ask(
         lambda source, budget: misordered_area(source, budget, place, *code_scorer("score", cells)),
         scored.rows, scored.schema, epsilon, ledger, random_state,
     )  # fmt: skip
-    return Auc(auc=found[0], auc_interval=found[1], **kept)
+    return told(Auc(auc=found[0], auc_interval=found[1], **kept))
 
 
 def misordered_area(

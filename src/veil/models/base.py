@@ -26,6 +26,8 @@ from ..plans.run import is_private, rehearse, run, total
 from ..questions import Scorer
 from ..schema import Schema
 from ..synopsis.domain import declared_values
+from ..verdicts import Verdict, of_answers
+from ..verdicts.verdict import shown, warn_if_bad
 from .files import write_model
 from .narrowed import fitting
 from .rows import (
@@ -78,7 +80,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     `classes_` are whole numbers or truth values if the schema writes all classes so, else text.
 
     After `fit`: `classes_`, `schema_`, `scorer_` (the public function that predicts), `releases_` (every noisy answer
-    it was made from), `receipts_` (what they cost) and `settings_`. Nothing else is kept.
+    it was made from), `receipts_` (what they cost) and `settings_`. Nothing else is kept. `verdict_` says what it is
+    worth beside its noise, and a fit that learned little says so in a LittleLearned warning.
     """
 
     method: str
@@ -101,6 +104,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         if is_public(self.schema):
             self._keep_classes(public_classes(schema.classes, columns[str(schema.label)]))
         self._keep_names(X)
+        warn_if_bad(self.verdict_)
         return self
 
     def rehearse(self) -> "tuple[Release[Any], ...]":
@@ -137,6 +141,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
         check_is_fitted(self)
         return is_private(self.schema_, self.receipts_)
+
+    @property
+    def verdict_(self) -> Verdict:
+        """What was learned beside its noise, from the released answers alone."""
+        check_is_fitted(self)
+        return of_answers(self.releases_, self.schema_)
 
     def _scores(self, X: Any) -> npt.NDArray[np.int64]:
         check_is_fitted(self)
@@ -188,7 +198,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _summary(self) -> str:
         spent, mark = amount(total(self.receipts_)), "" if self.private_ else ", NOT private"
-        return f"{type(self).__name__} of '{readable(self.schema_.name)}' for epsilon {spent}{mark}"
+        name = f"{type(self).__name__} of '{readable(self.schema_.name)}'"
+        return f"{name} for epsilon {spent}{mark}{shown(self.verdict_)}"
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram; of a fitted model also what it cost."""

@@ -22,6 +22,7 @@ from ..kernel.ledger import Ledger
 from ..kernel.release import Release
 from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, total
 from ..schema import Schema
+from ..verdicts import Verdict
 from .base import OfPublicRows, PrivateClassifier, declared, is_public
 from .narrowed import fitting
 from .rows import public_schema, public_words
@@ -177,6 +178,13 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         """Whether the promise holds for every step."""
         check_is_fitted(self)
         return all(step.private_ for step in self.steps_)
+
+    @property
+    def verdict_(self) -> Verdict:
+        """What the classifier learned beside its noise, from the released answers alone."""
+        check_is_fitted(self)
+        found: Verdict = self.steps_[-1].verdict_
+        return found
 
     def _last(self, X: Any) -> tuple[Any, Any]:
         """The classifier, and X as it takes it."""

@@ -22,6 +22,8 @@ from ..plans.k_discernibility import k_discernibility
 from ..plans.run import is_private, rehearse, run
 from ..plans.selection import is_free, select_above, select_best
 from ..schema import Schema
+from ..verdicts import Verdict, of_selection
+from ..verdicts.verdict import warn_if_bad
 from .base import declared, is_public, keep_names
 from .narrowed import fitting, mark
 from .rows import as_table, has_names, public_schema, public_words, training_columns, words_of
@@ -39,7 +41,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
     whose words are selected, or other columns, which are. `fit` is charged; `transform` only leaves out what was not
     selected: its rows are as private as before.
 
-    After `fit`: `selected_` (names, the best first), `scores_` (their noisy scores, None if none were paid for),
+    After `fit`: `selected_` (names, the best first; in the order of the schema where
+    nothing had to be chosen), `scores_` (their noisy scores, None if none were paid for),
     `selected_schema_` (the schema with nothing else in it: what follows needs less noise), `releases_`, `receipts_`.
     """
 
@@ -58,6 +61,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         self._keep(schema, *run(self._plan, columns, schema, budget, **asked))
         self._declared = None if is_public(self.schema) else declared(self.schema)
         keep_names(self, X)
+        warn_if_bad(self.verdict_)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **more: Any) -> Any:
@@ -85,6 +89,10 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         self.scores_ = None if found.scores is None else np.array(found.scores)
         self.support_ = np.isin(np.arange(len(names)), found.places)
 
+    def candidates(self, schema: Schema) -> int:
+        """How many features there are to choose from."""
+        return number(features(schema))
+
     def is_free(self, schema: Schema) -> bool:
         """Whether a fit would cost nothing, since all features are wanted."""
         return False
@@ -94,6 +102,12 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
         check_is_fitted(self)
         return is_private(self.schema_, self.receipts_) or not (self.receipts_ or self.schema_.public)
+
+    @property
+    def verdict_(self) -> Verdict:
+        """How far the choice is clear of noise, from what was released and declared alone."""
+        check_is_fitted(self)
+        return of_selection(self.releases_, self.schema_, len(self.selected_), len(self.support_))
 
     @property
     def selected_schema_(self) -> Schema:

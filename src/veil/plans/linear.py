@@ -1,6 +1,8 @@
 """Linear models by objective perturbation (Chaudhuri, Monteleoni, Sarwate, JMLR 2011), a weight for every value."""
 
+import re
 from collections.abc import Sequence
+from fractions import Fraction
 from math import sqrt
 from numbers import Real
 from typing import Any
@@ -13,6 +15,7 @@ from ..kernel.budget import Budget
 from ..kernel.checks import MOST_CURVATURE
 from ..kernel.losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from ..kernel.minimise import UNIT
+from ..kernel.release import Release
 from ..kernel.shaped import LARGEST_COLUMN
 from ..kernel.source import Source
 from ..questions import WHOLE, Axis, Grid, Linear, axis
@@ -25,6 +28,8 @@ JOINT = 2  # times that for classes that are told apart together, whose noise is
 ROWS = 40  # that a group should have on average, times epsilon and over the number of columns
 FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
+A_ROW = re.compile(r"(\d+) a row\]$")  # how a question about words ends
+PARTS = (3, 97)  # of the budget: class totals, weights
 PLENTY = 16  # rows times epsilon for each weight, at which the penalty is as given: less of it for more, down to half
 MARGIN = (1, 2)  # by which the true class has to lead where rows are few, for two classes and for more
 CERTAIN = 50  # rows times epsilon for each weight, from which on less of a margin is asked
@@ -66,7 +71,7 @@ def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tupl
     """The groups of every column, the shares of the classes, what is left of the budget, and the number of weights over
     rows times epsilon."""
     _check(source.schema, penalty, least)
-    to_size, to_fit = budget.split(3, 97)
+    to_size, to_fit = budget.split(*PARTS)
     totals = source.count(WHOLE, to_size)
     prior = class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.scale or 0.0, 1e-9))
     signal = float(totals.value.sum() * min(budget.epsilon, 10**9))
@@ -147,6 +152,34 @@ def gain(size: int, group: Sequence[int]) -> float:
         return 1.0
     dimension = sum(group) - len(group) + 1
     return (size + 1.8) / sqrt((dimension + 1) * (dimension + 2))  # 1.8: by simulation
+
+
+def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tuple[list[int], list[float]]:
+    """The weights of each column for one class, and the scale of the noise in the slope of each, about, in rows.
+
+    All of it is public or released: the class totals, and what they and the weights cost. Words count as columns, as
+    many as a row can have.
+    """
+    receipt = fit.receipt
+    each = float(min(receipt.epsilon, 10**9)) / schema.rows_per_person
+    if words := A_ROW.search(receipt.question):
+        reach = int(words[1])
+        return [len(piece) for piece in np.array_split(fit.value, reach)], [reach / each] * reach
+    spread = Softmax.spread if receipt.question.startswith(Softmax.__name__) else 1
+    sizes = [one.size for one in _axes(schema, float(totals.value.sum() * min(_of_all(totals), 10**9)))]
+    groups = best_groups(sizes)
+    shares = [variance(group) ** POWER for group in groups]
+    scales = [
+        spread * sum(shares) / (each * share * gain(size, group))
+        for group, share in zip(groups, shares, strict=True)
+        for size in group
+    ]
+    return sizes, scales
+
+
+def _of_all(totals: Release[Any]) -> Fraction:
+    """The whole budget, of which the class totals had their part."""
+    return totals.receipt.epsilon * sum(PARTS) / PARTS[0]
 
 
 def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:

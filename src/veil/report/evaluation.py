@@ -40,13 +40,22 @@ def parts(found: Any, left: Fraction | None, limit: Fraction | None) -> list[str
 
 
 def _headline(found: Any, left: Fraction | None, limit: Fraction | None) -> str:
-    low, high = found.auc_interval
-    name = "M of Hand and Till" if isinstance(found, RocCurves) else "AUC"
-    tiles = [(f"{found.auc:.3f}", name), (f"{low:.3f} to {high:.3f}", "holds the exact one, with 95 % confidence")]
+    tiles = _tiles(found)
     apart = "" if found.private_ else "NOT "
     heading = f"How good a classifier is on “{escaped(found.schema_.name)}”, measured {apart}privately"
     lead = "A ROC curve of test rows, made from noisy counts." + sections.hidden(found)
     return sections.headline(heading, lead, [*tiles, *sections.cost_tiles(found, left, limit)])
+
+
+def _tiles(found: Any) -> list[tuple[str, str]]:
+    """What was measured; of several classes those that are known, where their mean is not."""
+    low, high = found.auc_interval
+    if isinstance(found, RocCurves) and not found.leads:
+        areas = [curve.auc for curve in found.known.values()]
+        known = f"{len(areas)} of {len(found.curves)}"
+        return [(known, "classes are known"), (f"{min(areas):.3f} to {max(areas):.3f}", "the AUC of each of these")]
+    name = "M of Hand and Till" if isinstance(found, RocCurves) else "AUC"
+    return [(f"{found.auc:.3f}", name), (f"{low:.3f} to {high:.3f}", "holds the exact one, with 95 % confidence")]
 
 
 def _curve(curve: RocCurve, place: int) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from ..display import number
 from ..errors import BadInput
 from ..models.displays import coefficients, export_text
+from ..verdicts.tables import noise_of
 from . import sections
 from .counts import displays
-from .facts import noise_of
 from .words import escaped, listed, plural
 
 WEIGHTS = """<p>Every value of a column adds its weight to the score of a class: above zero it speaks for the class,

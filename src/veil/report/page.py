@@ -47,6 +47,7 @@ def report(
     first, *others = special.parts(model, left, limit)
     parts = [
         sections.banner(model),
+        sections.verdict(model),
         first,
         sections.apart(part),
         *others,

@@ -10,8 +10,8 @@ import numpy as np
 from ..display import COLOURS, amount, column_rows, html_table, number, readable
 from ..kernel.minimise import UNIT as WEIGHT
 from ..plans.run import total
+from ..verdicts.tables import Noise, noise_of
 from .counts import MOST_CODES, CountsDisplay
-from .facts import Noise, noise_of
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
 from .words import escaped, factor, listed, plural
 
@@ -54,6 +54,14 @@ def banner(model: Any) -> str:
         reasons.append("The rows were declared public, and what is said about their columns may come from them.")
     rest = "The promise does not hold for anything on this page."
     return f'<p class="banner" role="alert"><strong>NOT private</strong>{" ".join(reasons)} {rest}</p>'
+
+
+def verdict(model: Any) -> str:
+    """What it is worth, the first line of a page."""
+    found = model.verdict_
+    advice = f" {escaped(found.advice[:1].upper() + found.advice[1:], 400)}." if found.advice else ""
+    loud = ' role="alert"' if found.bad else ""
+    return f'<p class="verdict {found.level}"{loud}><strong>{escaped(found.words, 600)}.</strong>{advice}</p>'
 
 
 def headline(title: str, lead: str, tiles: Sequence[tuple[str, str]]) -> str:

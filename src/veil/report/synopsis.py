@@ -9,9 +9,9 @@ from ..plans.run import total
 from ..synopsis import PUBLISHERS, Synopsis
 from ..synopsis.cells import noise_alone
 from ..synopsis.table import shown
+from ..verdicts.tables import noise_of
 from . import sections
 from .counts import CountsDisplay
-from .facts import noise_of
 from .words import escaped, listed, plural
 
 SUMMED = """<p>Each figure sums the released counts over all other columns, and so does their noise, as the bars

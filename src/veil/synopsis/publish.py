@@ -14,6 +14,7 @@ from ..plans.privpfc import privpfc
 from ..plans.projected_histogram import projected_histogram
 from ..plans.run import rehearse, run
 from ..schema import Schema
+from ..verdicts.verdict import warn_if_bad
 from .table import Synopsis
 
 Publisher = Callable[..., Release[Any]]
@@ -34,13 +35,16 @@ def publish(
 
     `schema` is a Schema or the path of one, and names the label. `method` is one of PUBLISHERS, `settings` are its own.
     `ledger` is a Ledger or the path of one; without it, the run has a budget of its own. `random_state` other than
-    None makes the noise repeatable, and the synopsis is marked as not private.
+    None makes the noise repeatable, and the synopsis is marked as not private. If the table is little but noise, a
+    LittleLearned warning says so.
     """
     schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
     plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
     asked = {"ledger": ledger, "noise": random_state, "purpose": f"publish {method}"}
     release, releases, receipts = run(plan, rows, schema, Budget(epsilon), **asked)
-    return Synopsis(schema, release, releases, receipts, method, kept)
+    synopsis = Synopsis(schema, release, releases, receipts, method, kept)
+    warn_if_bad(synopsis.verdict_)
+    return synopsis
 
 
 def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> tuple[Release[Any], ...]:

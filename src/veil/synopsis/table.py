@@ -19,6 +19,8 @@ from ..kernel.release import Release
 from ..plans.run import is_private, total
 from ..questions import Axis, Grid
 from ..schema import Schema
+from ..verdicts import Verdict, of_answers
+from ..verdicts.verdict import shown as shown_verdict
 from .answers import Estimate, Marginal, class_weights, group_weights
 from .cells import sums, threshold_of, variance, weighted
 from .domain import declared_values
@@ -76,6 +78,11 @@ class Synopsis:
     def private_(self) -> bool:
         """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
         return is_private(self.schema_, self.receipts_)
+
+    @property
+    def verdict_(self) -> Verdict:
+        """What the table says beside its noise, from the released answers alone."""
+        return of_answers(self.releases_, self.schema_)
 
     @property
     def epsilon(self) -> Fraction:
@@ -174,6 +181,7 @@ class Synopsis:
         title = f"Synopsis of '{readable(self.schema_.name)}' by {readable(self.method)}"
         title += f" for epsilon {amount(self.epsilon)}: {cells} counts, noise scale {noise}"
         title += "" if self.private_ else "; NOT private"
+        title += shown_verdict(self.verdict_)
         rows = [(readable(name), len(self._names(name)), shown(self._names(name))) for name in self.columns]
         return title, ["column", "groups", "of"], rows
 

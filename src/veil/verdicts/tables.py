@@ -1,4 +1,4 @@
-"""What a report says about releases and receipts, as numbers."""
+"""The noise of released tables of counts beside a typical count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,0 +1,187 @@
+"""How much of what sets classes apart in released numbers may be noise: of counts, and of weights.
+
+Of counts: a cell with n rows, of which x are of a class with a share p of all, speaks by x - p n. The squares of this,
+over (n + some pseudo-rows)^2 as models pool, are the evidence. Noise and the chance of the draw alone would give a
+known amount of it on average, and half as much again only rarely: noise is counted with that margin, which is large
+where cells are few. The noise in the evidence over the evidence is the share of it that may be noise. A table says at
+least what its sums say, so the levels of a tree and the axes of a grid are tried too: leaves that drown pool.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernel.minimise import UNIT
+from ..kernel.release import Release, SparseCounts
+from ..plans.finish import PSEUDO_ROWS, merge
+from ..plans.linear import weight_scales
+from ..questions import Grid, Tree
+from ..schema import Schema
+
+Numbers = npt.NDArray[np.float64]
+Releases = Sequence[Release[Any]]
+MARGIN = 1.5  # standard deviations of the evidence that noise alone would give
+SQUARES = 5  # the variance of the square of Laplace noise, over the square of its variance
+HELD = 4  # times its noise: the penalty of a weight, about
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What sets classes apart in tables of counts, and how much of it noise alone would give, cell by cell."""
+
+    found: float
+    noise: Numbers
+    room: float  # how much of it would be left after pooling, over the tables: near 0 where cells drown
+
+    @property
+    def likely(self) -> float:
+        """What noise may have given, with a margin for luck."""
+        total, squares = float(self.noise.sum()), float((self.noise**2).sum())
+        return total + MARGIN * sqrt(SQUARES * squares)
+
+    @property
+    def noise_share(self) -> float:
+        """The share of the evidence that may be noise; above 1 where noise would have given more."""
+        return self.likely / self.found if self.found > 0 else np.inf
+
+
+def of_counts(releases: Releases) -> Evidence | None:
+    """The evidence in all tables of more than one cell by class; None if there is none."""
+    tables = [release for release in releases if _speaks(release)]
+    rows = max((float(np.maximum(cells_of(table).sum(axis=1), 0).sum()) for table in tables), default=0.0)
+    found = [_of_release(table, max(rows, 1.0)) for table in tables]
+    if not found:
+        return None
+    noise, room = np.concatenate([one.noise for one in found]), np.mean([one.room for one in found])
+    return Evidence(sum(one.found for one in found), noise, float(room))
+
+
+def _speaks(release: Release[Any]) -> bool:
+    counted = release.receipt.verb.startswith("count")
+    return counted and len(release.classes) > 1 and release.question.size > 1
+
+
+def _of_release(release: Release[Any], all_rows: float) -> Evidence:
+    """The evidence of a table: of its cells, or of those sums of them that stand clearest of their noise.
+
+    Of so many rows in all: a table may be about some of them, as of those whose path in a tree ends early.
+    """
+    table, scale = cells_of(release), release.scale or 0.0
+    if isinstance(release.value, SparseCounts):  # an empty cell is released only if its noise passes the threshold
+        return _of_table(table, scale, max(sqrt(2) * scale, release.value.threshold), np.ones(len(table)), all_rows)
+    ways = [np.arange(len(table)), *coarser(release.question)]
+    sums = [_of_table(merge(table, groups), scale, sqrt(2) * scale, np.bincount(groups), all_rows) for groups in ways]
+    return min(sums, key=lambda evidence: evidence.noise_share)
+
+
+def _of_table(table: Numbers, scale: float, deviation: float, terms: npt.NDArray[Any], all_rows: float) -> Evidence:
+    """The evidence of cells, each the sum of so many noisy counts for each class."""
+    sums, classes = table.sum(axis=1), table.shape[1]
+    rows = np.maximum(sums, 0)
+    shares = np.maximum(table.sum(axis=0), 0) + deviation * sqrt(terms.sum()) + 1e-9
+    shares /= shares.sum()
+    pooled = rows + PSEUDO_ROWS * classes * scale * np.sqrt(terms) + 1
+    weight = rows / all_rows / pooled**2
+    noise = terms * deviation**2 * (1 - 2 * shares + classes * shares**2).sum() + rows * (shares * (1 - shares)).sum()
+    lifts = table - np.outer(sums, shares)
+    return Evidence(float(weight @ (lifts**2).sum(axis=1)), np.asarray(weight * noise), float(weight @ rows**2))
+
+
+def coarser(question: Any) -> list[npt.NDArray[Any]]:
+    """Ways to sum up cells, the group of each: the levels of a tree, each axis of a grid."""
+    if isinstance(question, Grid):
+        shape = [axis.size for axis in question.axes]
+        return list(np.unravel_index(np.arange(question.size), shape)) if len(shape) > 1 else []
+    ways, parts = [], [question]
+    while any(isinstance(part, Tree) for part in parts):
+        parts = [below for part in parts for below in (part.branches if isinstance(part, Tree) else [part])]
+        ways.append(np.repeat(np.arange(len(parts)), [part.size for part in parts]))
+    return ways
+
+
+def cells_of(release: Release[Any]) -> Numbers:
+    """Counts as cells x classes; of sparse ones, the cells that were released."""
+    value = release.value
+    if not isinstance(value, SparseCounts):
+        return np.asarray(value, np.float64)
+    cells, labels = value.cells()
+    places, rows = np.unique(cells, return_inverse=True)
+    table = np.zeros((len(places), value.classes))
+    table[rows, labels.astype(np.intp)] = value.counts
+    return table
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of a typical weight: its size, what noise alone makes of it, and the share of the pull on it that rows have.
+
+    They are log odds. The rest of the pull is the penalty's, which holds the noise back. Values count as evenly spread
+    over the rows, since their numbers were not released: those of rare values hold more noise than this.
+    """
+
+    size: float
+    noise: float
+    pull: float
+    of_words: bool  # which are never evenly spread: rows have more say in frequent ones
+
+
+def of_weights(releases: Releases, schema: Schema) -> Weights | None:
+    """The weights of a linear model beside their noise; None if nothing was minimised, or by another version."""
+    fits = [release for release in releases if release.receipt.verb.startswith("minimise")]
+    totals = next((release for release in releases if release.receipt.verb == "count"), None)
+    if not fits or totals is None or not all(_is_known(schema, totals, fit) for fit in fits):
+        return None
+    shares, rows = _shares(totals), max(float(np.sum(totals.value)), 1.0)
+    parts = [
+        _of_column(column, scale, rows * share * (1 - share), share * (1 - share))
+        for place, fit in enumerate(fits)
+        for share, weights in zip(_of_classes(shares, fit, place, len(fits)), fit.value.T / UNIT, strict=True)
+        for column, scale in _columns(weights, schema, totals, fit)
+    ]
+    size, noise, pull, weight = np.sum(parts, axis=0)
+    return Weights(
+        sqrt(size / weight), sqrt(noise / weight), float(pull / weight), fits[0].receipt.verb == "minimise_words"
+    )
+
+
+def of_slopes(fit: Release[Any], releases: Releases, schema: Schema) -> tuple[float, float] | None:
+    """The scale of the noise that a fit adds for a weight, in rows, and the rows that each weight is about, if values
+    are evenly spread; both typical ones. None if it is not a fit of this version."""
+    totals = next((release for release in releases if release.receipt.verb == "count"), None)
+    if totals is None or not fit.receipt.verb.startswith("minimise") or not _is_known(schema, totals, fit):
+        return None
+    sizes, scales = weight_scales(schema, totals, fit)
+    return float(np.average(scales, weights=sizes)), max(float(np.sum(totals.value)), 0.0) * len(sizes) / sum(sizes)
+
+
+def _is_known(schema: Schema, totals: Release[Any], fit: Release[Any]) -> bool:
+    """Whether the weights are those that this version of Veil would ask for."""
+    return sum(weight_scales(schema, totals, fit)[0]) == len(fit.value)
+
+
+def _shares(totals: Release[Any]) -> Numbers:
+    rows = np.maximum(np.asarray(totals.value[0], np.float64), 0) + (totals.scale or 0.0) + 1e-9
+    return np.asarray(rows / rows.sum())
+
+
+def _of_classes(shares: Numbers, fit: Release[Any], place: int, fits: int) -> Numbers:
+    """The shares of the classes that a set of weights is about: all, or one against the others; of two, the second."""
+    return shares if fit.value.shape[1] > 1 else shares[[1 if fits == 1 else place]]
+
+
+def _columns(weights: Numbers, schema: Schema, totals: Release[Any], fit: Release[Any]) -> list[tuple[Numbers, float]]:
+    """The weights of each column, and the scale of the noise in their gradient, in rows."""
+    sizes, scales = weight_scales(schema, totals, fit)
+    return list(zip(np.split(weights, np.cumsum(sizes)[:-1]), scales, strict=True))
+
+
+def _of_column(weights: Numbers, scale: float, rows: float, weight: float) -> Numbers:
+    """Squares of the size and of the noise of a column's weights, the rows' pull, and 1; all times its weight."""
+    each, centred = rows / len(weights), weights - weights.mean()
+    held = each + HELD * scale
+    noise = (2 * scale**2 + each) / held**2
+    return weight * np.array([(centred**2).mean(), noise, each / held, 1.0])

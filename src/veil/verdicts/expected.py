@@ -1,0 +1,82 @@
+"""What a run would be worth, before it: its noise beside counts of as many rows as the schema declares."""
+
+from math import sqrt
+
+from ..display import readable
+from ..plans.run import GUESS, guessed_rows
+from ..questions import Grid
+from ..schema import Schema
+from .evidence import Evidence, Releases, of_counts, of_weights
+from .learned import MEASURE, PULLS, SHARES, advice, part_words, pull_words
+from .measured import WIDTHS
+from .verdict import Verdict, level_of, worst
+
+TYPICAL = 0.1  # the evidence in a table whose label can be told by an AUC of about 0.75
+ASIDE = "coarser bins or groups for it, or leave it out"
+HALF = 0.5  # of the budget or the codes, from which one column takes the most
+LEADS = {"nothing": "expected: nearly nothing"}
+
+
+def of_rehearsal(releases: Releases, schema: Schema) -> Verdict:
+    """What to expect of a run that asks for these answers, which a rehearsal made up.
+
+    The rows of a rehearsal tell nothing, so the evidence of a table with a label of middling difficulty stands for it.
+    """
+    asked = [one for one in releases if one.receipt.account.startswith(releases[0].receipt.account)]
+    evidence, weights = of_counts(asked), of_weights(asked, schema)
+    if weights is not None:
+        level, said = worst("fair", level_of(1 - weights.pull, PULLS)), pull_words(weights)
+    elif evidence is not None:
+        level, said = level_of(_noise_share(evidence), SHARES), _counts_words(evidence)
+    else:
+        return Verdict("unknown", "expected: not known, since no counts by class would be released")
+    to_do = "" if level == "good" else MEASURE if weights and level == "fair" else _advice(level, asked, evidence)
+    return Verdict(level, f"{_lead(level)}{if_rows(schema)}: {said}", to_do)
+
+
+def _noise_share(evidence: Evidence) -> float:
+    expected = float(evidence.noise.sum()) + TYPICAL * evidence.room
+    return evidence.likely / expected if expected > 0 else 2.0
+
+
+def _counts_words(evidence: Evidence) -> str:
+    part = part_words(_noise_share(evidence))
+    return f"{part} of what sets the classes apart may be noise, for a label of middling difficulty"
+
+
+def _advice(level: str, asked: Releases, evidence: Evidence | None) -> str:
+    found = evidence and Evidence(float(evidence.noise.sum()) + TYPICAL * evidence.room, evidence.noise, evidence.room)
+    return advice(level, asked, found or None)
+
+
+def of_rehearsed_curve(releases: Releases, schema: Schema) -> Verdict:
+    """What to expect of an evaluation: how wide the interval of an AUC about would be."""
+    counts = [one for one in releases if one.receipt.verb == "count" and one.question.size > 1]
+    rows = guessed_rows(schema) / max(len(schema.classes), 1)
+    errors = [3 * (one.scale or 0.0) * sqrt(2 * one.question.size / 3) / max(rows, 1) for one in counts]
+    width = min(2 * max(errors, default=1.0), 1.0)
+    level = level_of(width, WIDTHS)
+    said = f"{_lead(level)}{if_rows(schema)}: an interval of the AUC about {width:.2f} wide"
+    return Verdict(level, said, "" if level == "good" else "try more epsilon, or more test rows")
+
+
+def _lead(level: str) -> str:
+    return LEADS.get(level, f"expected: {level}")
+
+
+def if_rows(schema: Schema) -> str:
+    """Of how many rows this is; where the schema does not say, that it is a guess."""
+    return f" of {guessed_rows(schema):,} rows" if schema.rows is not None else f" if there are {GUESS:,} rows"
+
+
+def dominant(releases: Releases, schema: Schema) -> str:
+    """Which column takes most of the budget or of the codes, and what to do about it; nothing if none does."""
+    grids = [(one, one.question) for one in releases if one.receipt.verb == "count" and isinstance(one.question, Grid)]
+    parts = {grid.columns[0]: 1 / one.scale for one, grid in grids if len(grid.axes) == 1 and one.scale}
+    of_what = "the budget"
+    if len(parts) < 3:
+        parts, of_what = {column.name: float(column.size) for column in schema.features}, "all codes"
+    name, most = max(parts.items(), key=lambda pair: pair[1], default=("", 0.0))
+    if len(parts) < 3 or most < HALF * sum(parts.values()):
+        return ""
+    return f"Column {readable(name)!r} takes {most / sum(parts.values()):.0%} of {of_what}: try {ASIDE}."

@@ -1,0 +1,98 @@
+"""What a model or a table that was learned from noisy answers is worth, by these answers."""
+
+from math import exp, sqrt
+
+from ..display import number
+from ..schema import Schema
+from .evidence import Evidence, Releases, Weights, of_counts, of_weights
+from .rows import CHECK, counted, mostly_missing
+from .tables import noise_of
+from .verdict import LEVELS, Verdict, cost, level_of, more_epsilon, worst
+
+SHARES = (0.25, 0.75, 1.25)  # of what was learned that may be noise: where good, fair and poor end
+PULLS = (0.35, 0.6, 0.85)  # the same of the pull on a weight that is not the rows'
+PARTS = ((0.1, "less than a tenth"), (0.25, "less than a quarter"), (0.5, "less than half"), (0.75, "most"))
+FIRST = 3  # columns that are named
+LEADS = {"nothing": "nearly nothing was learned"}
+LESS = "fewer columns, or wider bins"
+MEASURE = "weights do not tell whether the columns tell the classes apart: measure it, with veil evaluate"
+
+
+def of_answers(releases: Releases, schema: Schema) -> Verdict:
+    """The verdict on what was learned from these answers."""
+    rows, missing = counted(releases), mostly_missing(releases)
+    evidence, weights = of_counts(releases), of_weights(releases, schema)
+    if weights is None and any(release.receipt.verb.startswith("minimise") for release in releases):
+        return Verdict("unknown", "not known: the weights are of another version of Veil", MEASURE)
+    level = worst(
+        noise_level(evidence, weights), rows.level(schema) if rows else "good", "fair" if missing or weights else "good"
+    )
+    found = [
+        rows.words(schema) if rows else "",
+        missing_words(missing),
+        weights_words(weights) if weights else counts_words(evidence, releases),
+    ]
+    said = f"{LEADS.get(level, level)}: {'; '.join(filter(None, found))}"
+    if level == "good":
+        return Verdict(level, said)
+    if rows is not None and rows.level(schema) != "good":
+        return Verdict(level, said, rows.advice())
+    return Verdict(level, said, CHECK if missing else advice(level, releases, evidence))
+
+
+def noise_level(evidence: Evidence | None, weights: Weights | None) -> str:
+    """The level by noise alone. Of weights it is fair at best: they do not tell whether columns tell classes apart."""
+    if weights is not None:
+        by_pull = level_of(1 - weights.pull, PULLS[: 2 if weights.of_words else 3])
+        return worst("fair", by_pull, "poor" if weights.noise >= weights.size else "good")
+    return "nothing" if evidence is None else level_of(evidence.noise_share, SHARES)
+
+
+def part_words(share: float) -> str:
+    """A share of noise as people say it: it is an estimate, which digits would hide."""
+    return next((words for end, words in PARTS if share < end), "nearly all")
+
+
+def counts_words(evidence: Evidence | None, releases: Releases) -> str:
+    """How much of what counts say may be noise, and how many of the tables drown in it."""
+    if evidence is None:
+        return "no counts by class were released that could tell classes apart"
+    tables = [table for table in noise_of(releases) if table.fields > 1]
+    drowned = sum(table.drowned for table in tables)
+    said = f"{part_words(evidence.noise_share)} of what sets the classes apart may be noise"
+    return f"{said}; of {len(tables):,} released tables {drowned:,} drown in it" if drowned else said
+
+
+def pull_words(weights: Weights) -> str:
+    """What the rows have to say in a weight, and what noise alone does to odds."""
+    return (
+        f"in a typical weight the rows have {100 * weights.pull:.0f} % of the say, and noise alone changes odds by a "
+        f"factor of {_factor(weights.noise)}"
+    )
+
+
+def weights_words(weights: Weights) -> str:
+    """The same beside what the weights do to odds."""
+    return f"{pull_words(weights)}, weights by {_factor(weights.size)}"
+
+
+def _factor(log_odds: float) -> str:
+    return number(exp(min(log_odds, 700)))
+
+
+def missing_words(missing: list[str]) -> str:
+    """Which columns have no values to speak of; nothing if all have."""
+    if not missing:
+        return ""
+    named = ", ".join(map(repr, missing[:FIRST]))
+    rest = f" and {len(missing) - FIRST:,} more" if len(missing) > FIRST else ""
+    return f"nearly all values of column{'s' * (len(missing) > 1)} {named}{rest} are missing or not as declared"
+
+
+def advice(level: str, releases: Releases, evidence: Evidence | None) -> str:
+    """What to do about the noise."""
+    if level == "fair" and evidence is None:
+        return MEASURE
+    wanted = sqrt(evidence.noise_share / SHARES[0]) if evidence else 2 * LEVELS.index(level)
+    epsilon = more_epsilon(cost(releases), wanted)
+    return f"try {epsilon}, {LESS}" if epsilon else f"more epsilon alone will hardly do: try {LESS}, or more rows"
