@@ -1,4 +1,7 @@
-"""Everything Veil raises on purpose. Messages name columns, files and parameters, never values or numbers of rows."""
+"""What Veil raises or warns of on purpose. Messages name columns, files, parameters, never values or numbers of rows."""
+
+import sys
+import warnings
 
 
 class VeilError(Exception):
@@ -21,3 +24,19 @@ class BudgetRefused(VeilError):
     """The budget does not cover the question; nothing was answered and nothing was charged."""
 
     exit_code = 3
+
+
+class NoLedger(UserWarning):
+    """Private rows were asked and no ledger was charged: nothing adds this cost to what else is asked of them."""
+
+
+class SameRows(UserWarning):
+    """By its receipts, a model was trained on the rows that now judge it, or may have been: the figures flatter it."""
+
+
+def warn(message: str, kind: type[UserWarning]) -> None:
+    """Warn at the line, outside Veil, that called: so Python tells each of them once."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "veil":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level - 1)
