@@ -1,4 +1,4 @@
-"""What Veil raises or warns of on purpose. Messages name columns, files, parameters, never values or numbers of rows."""
+"""What Veil raises or warns of. Messages name columns, files, parameters, never values or numbers of rows."""
 
 import sys
 import warnings

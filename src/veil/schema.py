@@ -16,6 +16,7 @@ from .columns import AnyColumn, Categorical, Declared, Numeric, Text
 from .display import column_rows, html_table, readable, schema_toml
 from .encoding import Codes, columns_of, is_matrix
 from .errors import BadInput
+from .progress import advance
 
 MANY = 1 << 14  # rows from which on columns are encoded at once
 
@@ -137,6 +138,7 @@ def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes 
                 column = left.popleft()
             except IndexError:  # another was quicker
                 return
+            advance("encoding columns", len(codes), len(wanted))
             codes[column.name] = column.encode(columns[column.name])
 
     with ThreadPoolExecutor(max(helpers, 1)) as pool:

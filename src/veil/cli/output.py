@@ -23,6 +23,7 @@ from rich.table import Table
 from ..display import readable
 from ..errors import BadInput
 from ..files import new_file
+from ..progress import Line, told
 
 MOST = 1000  # letters of one cell
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of a formula
@@ -60,11 +61,18 @@ def progress_bar(quiet: bool) -> Progress:
 
 @contextmanager
 def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
-    """A progress bar over named steps; call what it yields at the end of each. It tells nothing about the rows."""
-    with progress_bar(quiet) as progress:
-        task = progress.add_task(names[0], total=len(names))
+    """A progress bar over named steps, and a line below it about the work inside one; call what it yields at the end of
+    each. It tells nothing about the rows."""
+    with progress_bar(quiet) as bar:
+        task, inside = bar.add_task(names[0], total=len(names)), Line(bar)
         coming = iter([*names[1:], "done"])
-        yield lambda: progress.update(task, advance=1, description=next(coming))
+
+        def step() -> None:
+            inside.clear()
+            bar.update(task, advance=1, description=next(coming))
+
+        with told(inside):
+            yield step
 
 
 def check_paths(*paths: Path | None, ledger: Path | None = None) -> None:

@@ -3,16 +3,14 @@
 A score becomes the number of a cell of a public grid, by a rule that depends on that row alone; no value can fail.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
@@ -22,6 +20,7 @@ from ..errors import BadInput
 from ..kernel.odds import odds_of
 from ..models import PrivateClassifier
 from ..models.rows import as_table, label_column
+from ..progress import advance, progress
 from ..questions import UNIT
 from ..schema import Schema
 from .result import class_place
@@ -276,24 +275,14 @@ def _one_by_one(call: Callable[[Any], Any], X: Any, width: int, missing: Any) ->
     """The same, of one row at a time."""
     take, length = _slices(X)
     found = np.full((length, width), missing)
-    with quiet(), share_done() as advance:
+    with quiet(), progress():
         for step in range(STEPS):  # so many for any number of rows
             for place in range(length * step // STEPS, length * (step + 1) // STEPS):
                 with suppress(Exception):  # whatever a row does to a model is no reason to tell about it
                     made = np.asarray(call(take(place)), found.dtype).reshape(-1)
                     found[place] = made if made.size == width else missing
-            advance()
+            advance("judging rows one by one", step + 1, STEPS)  # a share: neither how many rows there are, nor a rate
     return found
-
-
-@contextmanager
-def share_done() -> Iterator[Callable[[], None]]:
-    """A progress bar of `STEPS` steps on a terminal: the share that is done, no number of rows, no rate."""
-    console = Console(stderr=True)
-    columns = TextColumn("judging rows one by one"), BarColumn(), TaskProgressColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=STEPS)
-        yield lambda: progress.advance(task)
 
 
 def _slices(X: Any) -> tuple[Callable[[int], Any], int]:
