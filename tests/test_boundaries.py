@@ -10,7 +10,7 @@ import veil
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
 PUBLIC_ROOMS = "errors display progress encoding bags columns schema questions"
-PRIVATE_ROOMS = "kernel plans files artefacts synopsis owner datasets models evaluate report compare audit cli"
+PRIVATE_ROOMS = "kernel plans files pages artefacts synopsis owner datasets models evaluate report compare audit cli"
 ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
 PUBLIC = [SOURCE / f"{name}.py" for name in ("encoding", "bags", "columns", "schema", "questions")]
 TRUSTED = [*PUBLIC, *(SOURCE / "kernel").glob("*.py")]

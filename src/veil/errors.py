@@ -39,4 +39,4 @@ def warn(message: str, kind: type[UserWarning]) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "veil":
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, kind, stacklevel=level - 1)
+    warnings.warn(message, kind, stacklevel=level)

@@ -120,7 +120,7 @@ class Schema(Declared):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
+        return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self), None)
 
 
 def _length(column: Any) -> int:

@@ -12,6 +12,7 @@ from ..display import amount, number, readable
 from ..errors import BadInput
 from ..files import check_types, column_types, new_file, read_rows
 from ..kernel.ledger import Ledger
+from ..plans.rehearsal import HEADER, plan_cell, plan_row
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
 from ..schema import Schema
@@ -127,7 +128,7 @@ def _may_be_published(made: Any, what: str) -> str:
 
 def show_plan(releases: Sequence[Any], schema: Schema, account: Ledger | None, as_json: bool = False) -> None:
     """How a run would divide its budget, and what it would take."""
-    plan = [_plan_row(release, schema.rows_per_person) for release in releases]
+    plan = [plan_row(release, schema.rows_per_person) for release in releases]
     width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
     width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
     seconds = SECONDS * (len(schema.features) + 1)
@@ -139,9 +140,9 @@ def show_plan(releases: Sequence[Any], schema: Schema, account: Ledger | None, a
         print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left})
         return
     cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
-    shown = [(*row[:2], *map(_plan_cell, row[2:])) for row in plan]
+    shown = [(*row[:2], *map(plan_cell, row[2:])) for row in plan]
     shown.append(("together", "", amount(cost), "", ""))
-    show_table("The plan", ["answer", "about", "epsilon", "noise scale", "95 % of counts within"], shown)
+    show_table("The plan", HEADER, shown)
     _say_how_to_read(releases)
     if len({release.receipt.account for release in releases}) > 1:
         console.print("Answers about disjoint rows cost what the dearest of them do.")
@@ -178,17 +179,3 @@ def _say_size(schema: Schema, seconds: float, width: int) -> None:
     rows, guess = schema.rows or 1_000_000, "" if schema.rows else " (the schema does not say how many there are)"
     estimate = f"about {number(seconds * rows)} s to read them and {number(width * rows / 1e6)} MB of codes"
     console.print(f"For {rows:,} rows{guess} expect {estimate}.")
-
-
-def _plan_cell(value: Any) -> str:
-    """A part of epsilon, a scale or an error, if there is one."""
-    return "" if value is None else amount(value) if isinstance(value, Fraction) else number(value)
-
-
-def _plan_row(release: Any, people: int) -> tuple[Any, ...]:
-    """An answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error of counts."""
-    verb, counted = release.receipt.verb, release.receipt.verb.startswith("count")
-    about = release.question.describe() if release.question else release.receipt.question
-    if not counted or not release.scale:
-        return verb, about, release.receipt.epsilon, release.scale or None, None
-    return verb, about, people / release.scale, release.scale, release.error()

@@ -269,7 +269,7 @@ def section(title: str, *parts: str) -> str:
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table; a long one can be unfolded."""
-    shown = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows])
+    shown = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows], None)
     if len(rows) <= MOST_COLUMNS:
         return f'<div class="scroll">{shown}</div>'
     return f'<details><summary>{caption}: {len(rows):,} lines</summary><div class="scroll">{shown}</div></details>'
