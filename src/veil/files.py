@@ -73,6 +73,8 @@ def _is_parquet(path: str | os.PathLike[str]) -> bool:
 
 
 def _unreadable(path: str | os.PathLike[str]) -> BadInput:
+    if os.path.isfile(path) and not os.path.getsize(path):
+        return BadInput(f"{path} is an empty file: it needs a first line with the names of the columns")
     return BadInput(f"{path} cannot be read: check the path, and that it is a CSV, a gzipped CSV or a Parquet file")
 
 

@@ -16,7 +16,7 @@ from ..plans.rehearsal import HEADER, plan_cell, plan_row
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
 from ..schema import Schema
-from .output import as_number, console, print_json, show_table, steps
+from .output import Stopped, amounts, console, print_json, show_table, steps
 
 SECONDS = 8e-8  # to read and encode one value, about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
@@ -48,6 +48,7 @@ def accounted(account: Ledger | None) -> Iterator[None]:
         said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"
         if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
             typer.echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
+            raise Stopped(getattr(problem, "code", 130)) from None
         elif cost:
             typer.echo(f"veil: {said}", err=True)
         raise
@@ -82,13 +83,17 @@ def run_and_write(
     return made
 
 
-def report_writer(ledger: Ledger, part: str = "") -> Callable[[Path, Any], None]:
-    """Writes the report of what was made, with what is left in the ledger and of which part of the rows it is."""
+def report_writer(
+    ledger: Ledger, part: str = "", links: Mapping[str, str] | None = None
+) -> Callable[[Path, Any], None]:
+    """Writes the report of what was made, with what is left in the ledger, of which part of the rows it is, and where
+    other pages are."""
 
     def write(draft: Path, made: Any) -> None:
         from ..report import report
 
-        draft.write_text(report(made, left=ledger.left, limit=ledger.limit, part=part), encoding="utf-8")
+        page = report(made, left=ledger.left, limit=ledger.limit, part=part, links=links or {})
+        draft.write_text(page, encoding="utf-8")
 
     return write
 
@@ -96,8 +101,8 @@ def report_writer(ledger: Ledger, part: str = "") -> Callable[[Path, Any], None]
 def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
     """How it was made and what it cost, for machines; what is left and the receipts are exact, as in the ledger."""
     receipts = [receipt.to_dict() for receipt in made.receipts_]
-    costs = {"epsilon": as_number(total(made.receipts_)), "left": str(ledger.left), "private": made.private_}
-    return {"method": made.method, **costs, "receipts": receipts}
+    costs = amounts(epsilon=total(made.receipts_), left=ledger.left)
+    return {"method": made.method, **costs, "private": made.private_, "receipts": receipts}
 
 
 def say(
@@ -134,10 +139,10 @@ def show_plan(releases: Sequence[Any], schema: Schema, account: Ledger | None, a
     seconds = SECONDS * (len(schema.features) + 1)
     if as_json:
         names = ["answer", "about", "epsilon", "scale", "within"]
-        plan = [(*row[:2], as_number(row[2]), *row[3:]) for row in plan]
+        rows = [{**dict(zip(names, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
-        left = {"left": str(account.left)} if account else {}
-        print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left})
+        left = amounts(left=account.left) if account else {}
+        print_json({"plan": rows, **estimate, **left})
         return
     cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
     shown = [(*row[:2], *map(plan_cell, row[2:])) for row in plan]

@@ -12,7 +12,7 @@ import typer
 from ..display import amount
 from ..errors import BadInput
 from ..kernel.ledger import Ledger, Receipt
-from .output import FORMULA, Json, console, print_json, show_table, write_text
+from .output import FORMULA, Json, amounts, console, print_json, show_table, write_text
 
 app = typer.Typer(
     help="Make, read and check the account of a data set.",
@@ -40,7 +40,7 @@ def show(ledger: File, as_json: Annotated[bool, Json] = False) -> None:
     book = Ledger.open(ledger)
     receipts, spent = book.receipts(), book.spent
     if as_json:
-        totals = {"limit": str(book.limit), "spent": str(spent), "left": str(book.limit - spent)}
+        totals = amounts(limit=book.limit, spent=spent, left=book.limit - spent)
         print_json({"name": book.name, "ledger": book.id, **totals, "receipts": [r.to_dict() for r in receipts]})
         return
     rows = [

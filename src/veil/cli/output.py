@@ -75,12 +75,27 @@ def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
             yield step
 
 
+class Stopped(SystemExit):
+    """The command was interrupted, and has said what that means."""
+
+
 def check_paths(*paths: Path | None, ledger: Path | None = None) -> None:
-    """Refuse one file for two purposes: writing one would destroy the other. A ledger has other files beside it."""
+    """Refuse one file for two purposes: writing one would destroy the other. A ledger has other files beside it.
+
+    The first path is what is written; its folder must be there.
+    """
+    if paths[0] and not paths[0].parent.is_dir():
+        raise BadInput(f"{paths[0]} cannot be written: there is no folder {paths[0].parent}; make it first")
     beside = [Path(f"{ledger}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")] if ledger else []
     named = [path.resolve() for path in [*paths, *beside] if path]
     if len(set(named)) < len(named):
         raise BadInput("one path is given for two files: what is read and what is written must be different files")
+
+
+def amounts(**exact: Fraction | float) -> dict[str, Any]:
+    """Amounts for machines, one rule for all commands: a number under its name, the exact one as text beside it."""
+    numbers = {name: as_number(value) for name, value in exact.items()}
+    return {**numbers, **{f"{name}_exact": str(value) for name, value in exact.items() if isinstance(value, Fraction)}}
 
 
 def as_number(value: Fraction | float) -> float:

@@ -12,6 +12,7 @@ from ..display import readable
 from .roc import RocCurve, RocCurves, private_roc_curve
 
 GREY = "#7a7d80"
+MOST_DRAWN = 6  # curves in one image
 NOISE = "mostly noise: epsilon is too small for so few rows"
 
 
@@ -68,11 +69,12 @@ class PrivateRocDisplay:
         text = BytesIO()
         with rc_context({"text.parse_math": False}):  # names of classes are plain text, whatever is in them
             ax = Figure(figsize=(5.2, 5), layout="constrained").subplots()
-            for place, curve in enumerate(curves):
+            for place, curve in enumerate(curves[:MOST_DRAWN], 1):
                 name = readable(curve.positive, 16) if len(curves) > 1 else None
-                cls(curve, name=name).plot(ax=ax, plot_chance_level=place == len(curves) - 1)
+                cls(curve, name=name).plot(ax=ax, plot_chance_level=place == min(len(curves), MOST_DRAWN))
             if len(curves) > 1:
-                ax.set_xlabel("false positive rate, each class against all others")
+                some = f"; the first {MOST_DRAWN} of {len(curves)} classes" if len(curves) > MOST_DRAWN else ""
+                ax.set_xlabel(f"false positive rate, each class against all others{some}")
             ax.figure.savefig(text, format="svg", metadata={"Date": None})
         words = escape("; ".join(curve.summary() for curve in curves))
         return f'<img alt="{words}" src="data:image/svg+xml;base64,{b64encode(text.getvalue()).decode()}">'

@@ -68,7 +68,7 @@ class Ledger:
     """
 
     def __init__(self, limit: "float | str | Fraction | Budget", name: str) -> None:
-        first = _first(Budget(limit), name)
+        first = _first(Budget(limit, "the limit"), name)
         self._store = Store(None)
         with self._store.write() as store:
             store.execute(INSERT, first)
@@ -77,7 +77,7 @@ class Ledger:
     @classmethod
     def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
         """A new ledger file; an existing file is left alone and refused."""
-        create_file(Path(path), _first(Budget(limit), name))
+        create_file(Path(path), _first(Budget(limit, "the limit"), name))
         return cls.open(path)
 
     @classmethod
