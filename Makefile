@@ -18,7 +18,8 @@ help:           ## list the commands
 	@touch $@ .venv/demo
 
 demo: .venv/demo        ## a private count table of a real survey, its noise and its cost
-	$(BIN)/veil demo
+	@$(BIN)/veil demo
+	@echo "The command is $(BIN)/veil; after \`. $(BIN)/activate\` it is plain \`veil\`."
 
 test: lint              ## lint, types and the whole test suite
 	$(BIN)/pytest -n 2 -m "not slow"

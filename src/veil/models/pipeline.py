@@ -21,7 +21,7 @@ from ..errors import BadInput
 from ..kernel.budget import Budget
 from ..pages import Page, Reported
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, marks, total
+from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, marks, total, warn_of_no_ledger
 from ..schema import Schema
 from .base import OfPublicRows, PrivateClassifier, declared, is_public
 from .narrowed import fitting
@@ -72,8 +72,9 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         steps, budget = self._checked(), Budget(self.epsilon)
         schema = self._schema(X, y, steps)
         parts = self._parts(steps, schema, budget)
-        ledger = ledger_of(self.ledger, budget, schema, self.random_state)
+        ledger = ledger_of(self.ledger, budget, schema)
         check_budget(ledger, budget)
+        warn_of_no_ledger(self.ledger, budget, schema, self.random_state)
         fitted: list[Any] = []
         for place, (step, part) in enumerate(zip(steps, parts, strict=True)):
             given = {"schema": schema, "ledger": ledger, "random_state": _seed(self.random_state, place)}

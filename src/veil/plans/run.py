@@ -40,15 +40,15 @@ def run(
 
     `ledger` is a Ledger or the path of one; without it, the run has a budget of its own, and warns if it is private.
     """
-    source = open_source(rows, schema, ledger_of(ledger, budget, schema, noise), noise=noise)
+    source = open_source(rows, schema, ledger_of(ledger, budget, schema), noise=noise)
+    warn_of_no_ledger(ledger, budget, schema, noise)
     result = plan(source, budget)
     releases, receipts = source.record
     return result, tuple(releases), tuple(receipts)
 
 
-def ledger_of(ledger: Any, budget: Budget, schema: Schema, noise: Any) -> Ledger:
-    """The ledger that a parameter holds or names; without one, a ledger of this budget, with a warning if rows and
-    noise are such that it matters."""
+def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
+    """The ledger that a parameter holds or names; without one, a ledger of this budget."""
     if isinstance(ledger, (str, os.PathLike)):
         return Ledger.open(ledger)
     if ledger is not None and not isinstance(ledger, Ledger):
@@ -57,9 +57,13 @@ def ledger_of(ledger: Any, budget: Budget, schema: Schema, noise: Any) -> Ledger
         return ledger
     own = Ledger(budget, schema.name)
     _alone.add(own.id)
-    if not schema.public and make_noise(noise).private:
-        warn(NO_LEDGER.format(cost=amount(budget.epsilon), data=readable(schema.name)), NoLedger)
     return own
+
+
+def warn_of_no_ledger(ledger: Any, budget: Budget, schema: Schema, noise: Any) -> None:
+    """Warn, before anything is asked, if private rows are to be asked with private noise and no ledger was given."""
+    if ledger is None and not schema.public and make_noise(noise).private:
+        warn(NO_LEDGER.format(cost=amount(budget.epsilon), data=readable(schema.name)), NoLedger)
 
 
 def marks(schema: Schema, receipts: Sequence[Receipt]) -> str:
