@@ -32,7 +32,7 @@ lint: .venv/dev
 bench: .venv/dev        ## measure speed and memory against references; writes bench/latest.json
 	$(BIN)/python bench/run.py
 
-audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins
+audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins; about two hours over the number of cores, goes on if it was stopped
 	$(BIN)/veil audit --deep
 
 coverage: .venv/dev     ## count how often intervals of private AUCs hold the exact ones; half an hour, needs VEIL_DATA

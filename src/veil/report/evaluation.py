@@ -61,7 +61,7 @@ def _curves(found: Any) -> str:
     curves = found.curves if isinstance(found, RocCurves) else {found.positive: found}
     drawn = "".join(_curve(curve, place) for place, curve in enumerate(curves.values(), 1))
     name = "The curve" if len(curves) == 1 else "The curves"
-    return sections.section(name, READ, f'<div class="figures">{drawn}</div>')
+    return sections.section(name, READ, f'<div class="figures">{drawn}</div>', *map(_points, curves.values()))
 
 
 def _headline(found: Any, left: Fraction | None, limit: Fraction | None) -> str:
@@ -87,9 +87,13 @@ def _tiles(found: Any) -> list[tuple[str, str]]:
 
 def _curve(curve: RocCurve, place: int) -> str:
     caption = f"<figcaption>{escaped(curve.positive)} <small>AUC {curve.auc:.3f}</small></figcaption>"
+    return f"{NOISE if curve.only_noise else ''}<figure>{caption}{roc_figure(curve, place)}</figure>"
+
+
+def _points(curve: RocCurve) -> str:
+    """All points of a curve: a table below the drawings, which are too narrow for it."""
     header = ["score at least", "false positives", "from", "to", "true positives", "from", "to"]
     rates = np.array([curve.fpr, *curve.fpr_band, curve.tpr, *curve.tpr_band])[:, 1:-1].T
     cuts = curve.thresholds[1:-1]
     rows = [(number(cut), *(f"{rate:.3f}" for rate in row)) for cut, row in zip(cuts, rates, strict=True)]
-    listing = sections.table("Thresholds", header, rows)
-    return f"{NOISE if curve.only_noise else ''}<figure>{caption}{roc_figure(curve, place)}</figure>{listing}"
+    return sections.table(f"Thresholds for {escaped(curve.positive)}", header, rows)
