@@ -89,7 +89,7 @@ class Evaluation(Reported):
         return ""
 
     def __repr__(self) -> str:
-        mark = marks(self.schema_, self.receipts_) + (", maybe on its training rows" if self.same_rows_ else "")
+        mark = marks(self.schema_, self.receipts_)
         return f"{self.summary()}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
