@@ -5,10 +5,13 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 import veil
+from shell import output, run
+from veil.cli.output import amounts
 from veil.display import html_table
 from veil.evaluate import fit_and_evaluate
 from veil.plans.run import share_rows
@@ -91,9 +94,9 @@ def runs_without_a_ledger(rows, schema, **more):
 
 
 def test_private_rows_that_are_asked_without_a_ledger_are_warned_about_at_the_line_that_asked(iris):
-    for run in runs_without_a_ledger(*iris):
+    for ask in runs_without_a_ledger(*iris):
         with pytest.warns(veil.NoLedger, match="epsilon 1 of 'iris' is charged to no ledger") as caught:
-            made = run()
+            made = ask()
         assert [warning.filename for warning in caught] == [__file__]
         assert "charged to no ledger" in made._repr_html_()
 
@@ -103,10 +106,10 @@ def test_seeded_public_and_accounted_runs_do_not_warn(iris):
     public = schema.model_copy(update={"public": True})
     with warnings.catch_warnings():
         warnings.simplefilter("error", veil.NoLedger)
-        for run in (*runs_without_a_ledger(rows, schema, random_state=0), *runs_without_a_ledger(rows, public)):
-            run()
-        for run in runs_without_a_ledger(rows, schema, ledger=veil.Ledger(10, "iris")):
-            assert "no ledger" not in run()._repr_html_()
+        for ask in (*runs_without_a_ledger(rows, schema, random_state=0), *runs_without_a_ledger(rows, public)):
+            ask()
+        for ask in runs_without_a_ledger(rows, schema, ledger=veil.Ledger(10, "iris")):
+            assert "no ledger" not in ask()._repr_html_()
         veil.NaiveBayesClassifier(epsilon=1, schema=schema).rehearse()
 
 
@@ -253,3 +256,67 @@ def test_a_large_tree_is_drawn_as_far_as_a_screen_can_show_it():
     assert axes.figure.get_size_inches()[0] <= 16 and min(text.get_fontsize() for text in axes.texts) >= 4.5
     assert any("..." in text.get_text() for text in axes.texts)
     assert veil.plot_tree(model, max_depth=6).figure.get_size_inches()[0] > 16
+
+
+def test_an_interrupt_at_any_time_ends_in_a_sentence():
+    stopping = "import builtins; load = builtins.__import__\n"
+    stopping += "def stop(name, *more): \n  if name == 'numpy': raise KeyboardInterrupt\n  return load(name, *more)\n"
+    early = f"{stopping}builtins.__import__ = stop\nfrom _veil import main; main()"
+    late = "import veil.cli.methods as m, sys\ndef stop(*_): raise KeyboardInterrupt\nm.show_table = stop\n"
+    late += "sys.argv = ['veil', 'methods']\nfrom _veil import main; main()"
+    for program in (early, late):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert (done.returncode, done.stderr.strip()) == (130, "veil: stopped")
+
+
+@pytest.fixture(scope="module")
+def folder(iris, tmp_path_factory):
+    """A folder with a table, its schema, a ledger, and a model trained on a part of the rows."""
+    place, (rows, schema) = tmp_path_factory.mktemp("iris"), iris
+    rows.to_csv(place / "iris.csv", index=False)
+    (place / "iris.toml").write_text(schema.to_toml())
+    output("ledger", "create", place / "iris.ledger", "--limit", 9, "--name", "iris")
+    asked = (place / "iris.csv", "--schema", place / "iris.toml", "--epsilon", 1, "--ledger", place / "iris.ledger")
+    output("train", *asked, "--out", place / "model.veil", "--test-share", "0.3")
+    return place, asked
+
+
+def test_pages_of_a_model_and_of_its_evaluation_link_to_each_other(folder):
+    place, asked = folder
+    model, judged = (place / name for name in ("model.html", "model-evaluation.html"))
+    assert 'href="model-evaluation.html"' in model.read_text() and 'href="model.html"' in judged.read_text()
+    (place / "pages").mkdir()
+    said = output("evaluate", place / "model.veil", *asked, "--out", place / "pages" / "again.html")
+    page = (place / "pages" / "again.html").read_text()
+    assert 'href="../model.html"' in page and "model.veil" in page and "entry" in page
+    assert "Caution: by its receipts" in said and "Flattered" in page and "Flattered" not in judged.read_text()
+
+
+def test_publishing_says_which_columns_are_in_and_which_are_not(folder):
+    place, asked = folder
+    said = " ".join(output("publish", *asked, "--out", place / "table.veil", "--synthetic", place / "rows.csv").split())
+    held = re.search(r"The table and its synthetic rows hold (.*?)\. (?:Nothing of (.*?):|Next)", said)
+    inside, others = held[1].split(", "), held[2].split(", ") if held[2] else []
+    assert {*inside, *others} == {column.name for column in veil.Schema.read(place / "iris.toml").column}
+    assert (place / "rows.csv").read_text().partition("\n")[0].replace('"', "").split(",") == inside
+    with pytest.raises(veil.BadInput, match="holds a synopsis, not a model: veil.load_synopsis opens it"):
+        run("evaluate", place / "table.veil", *asked)
+
+
+def test_complaints_name_what_was_typed(folder, tmp_path):
+    place, asked = folder
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(veil.BadInput, match="the limit must be a finite number"):
+        run("ledger", "create", tmp_path / "new.ledger", "--limit", "abc", "--name", "x")
+    with pytest.raises(veil.BadInput, match=r"nodir/x.veil cannot be written: there is no folder"):
+        run("train", *asked, "--out", tmp_path / "nodir" / "x.veil")
+    with pytest.raises(veil.BadInput, match="empty.csv is an empty file"):
+        run("train", tmp_path / "empty.csv", *asked[1:], "--out", tmp_path / "x.veil")
+
+
+def test_help_shows_no_type_behind_a_flag():
+    assert "--dry-run" in output("train", "--help") and "bool" not in output("train", "--help") + output("--help")
+
+
+def test_amounts_for_machines_are_numbers_with_the_exact_text_beside():
+    assert amounts(left=Fraction(1, 10)) == {"left": 0.1, "left_exact": "1/10"}
