@@ -18,7 +18,8 @@ help:           ## list the commands
 	@touch $@ .venv/demo
 
 demo: .venv/demo        ## a private count table of a real survey, its noise and its cost
-	$(BIN)/veil demo
+	@$(BIN)/veil demo
+	@echo "The command is $(BIN)/veil; after \`. $(BIN)/activate\` it is plain \`veil\`."
 
 test: lint              ## lint, types and the whole test suite
 	$(BIN)/pytest -n 2 -m "not slow"
@@ -31,7 +32,7 @@ lint: .venv/dev
 bench: .venv/dev        ## measure speed and memory against references; writes bench/latest.json
 	$(BIN)/python bench/run.py
 
-audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins
+audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins; about two hours over the number of cores, goes on if it was stopped
 	$(BIN)/veil audit --deep
 
 audit-ledger: .venv/dev ## charge, kill and disturb ledgers, 10,000 kills; goes on where it was stopped

@@ -63,6 +63,8 @@ def command_line() -> str:
 
     intro = "# The command line\n\nGenerated from the commands' own help by `make docs`.\n\n"
     codes = "Exit codes: 0 success, 2 bad input, 3 the budget refuses, 1 anything else.\n"
+    codes += "With `--json`, an amount of epsilon is a number under its name, and beside it the exact one as text: "
+    codes += '`"epsilon": 0.1, "epsilon_exact": "1/10"`. Receipts have the exact text alone, as the ledger has it.\n'
     return intro + codes + "".join(_help(get_command(app), ["veil"]))
 
 

@@ -9,9 +9,9 @@ import veil
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-PUBLIC_ROOMS = "errors display mistakes spelling calendars encoding bags columns dates schema questions"
-PRIVATE_ROOMS = """kernel plans verdicts lines files parts artefacts synopsis owner drafts datasets models evaluate
-report compare audit cli"""
+PUBLIC_ROOMS = "errors display progress mistakes spelling calendars encoding bags columns dates schema questions"
+PRIVATE_ROOMS = """kernel plans verdicts lines files pages parts artefacts synopsis owner drafts datasets models
+evaluate report compare audit cli"""
 ORDER = f"{PUBLIC_ROOMS} {PRIVATE_ROOMS}".split()
 ENCODING = ("spelling", "calendars", "encoding", "bags", "columns", "dates", "schema", "questions")
 PUBLIC = [SOURCE / f"{name}.py" for name in ENCODING]
@@ -143,7 +143,7 @@ def test_the_trusted_part_does_not_grow_unnoticed():
     """Arguments included. What touches rows or noise is about half of it; the ledger and its file are a quarter."""
     counting = "noise exact mechanisms order odds scores checks coins table tally asking selecting source"
     proof = [SOURCE / "kernel" / f"{name}.py" for name in f"{counting} losses minimise shaped bag_minimise".split()]
-    assert len(written(proof)) < 2330
+    assert len(written(proof)) < 2335
     assert len(written(TRUSTED)) < 4033
 
 

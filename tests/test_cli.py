@@ -288,7 +288,12 @@ def test_many_runs_are_shortened_openly(tmp_path: Path) -> None:
 
 def test_a_ledger_speaks_json(files: Path) -> None:
     found = json.loads(output("ledger", "show", files / "ten.ledger", "--json"))
-    assert (found["name"], found["limit"], found["spent"], found["left"]) == ("ten", "1", "7/12", "5/12")
+    assert (found["name"], found["limit_exact"], found["spent_exact"], found["left_exact"]) == (
+        "ten",
+        "1",
+        "7/12",
+        "5/12",
+    )
     assert [receipt["epsilon"] for receipt in found["receipts"]] == ["1/4", "1/3"]
     assert json.loads(output("ledger", "verify", files / "ten.ledger", "--json"))["sound"] is True
 

@@ -20,7 +20,7 @@ def test_an_evaluation_is_charged_reported_and_given_to_machines(trained, start,
     code, said, _ = start(*trained, "--epsilon", "0.2", "--json")
     found = json.loads(said)
     low, high = found["auc_interval"]
-    assert code == 0 and found["epsilon"] == 0.2 and found["left"] == "9/5" and found["private"]
+    assert code == 0 and found["epsilon"] == 0.2 and found["left_exact"] == "9/5" and found["private"]
     assert 0 <= low <= found["auc"] <= high <= 1
     assert len(found["fpr"]) == len(found["tpr"]) == len(found["thresholds"])
     assert "<svg" in (files / "evaluation.html").read_text()
@@ -36,7 +36,9 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(trained, start, files, wid
     code, said, _ = start(*trained, "--epsilon", "0.2", "--dry-run", "--json")
     plan = json.loads(said)
     assert code == 0 and [row["answer"] for row in plan["plan"]] == ["count", "quantiles", "count"]
-    assert sum(float(row["epsilon"]) for row in plan["plan"]) == pytest.approx(0.2, rel=0.01) and plan["left"] == "2"
+    assert (
+        sum(float(row["epsilon"]) for row in plan["plan"]) == pytest.approx(0.2, rel=0.01) and plan["left_exact"] == "2"
+    )
     assert sorted(path.name for path in files.iterdir()) == there and Ledger.open("l.ledger").spent == 1
     assert "It would refuse this" in start(*trained, "--epsilon", 5, "--dry-run")[1]
     assert start(*trained, "--epsilon", 1, "--dry-run", "--positive", "maybe")[0] == 2
@@ -61,7 +63,7 @@ def test_training_and_testing_in_one_run_costs_the_dearer_part(files, start):
     asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--ledger", "l.ledger", "--out", "m.veil")
     code, said, _ = start(*asked, "--test-share", "0.3", "--test-epsilon", "0.5", "--json")
     found = json.loads(said)
-    assert code == 0 and found["left"] == "4" and found["epsilon"] == 1
+    assert code == 0 and found["left_exact"] == "4" and found["epsilon"] == 1
     assert found["evaluation"]["epsilon"] == 0.5 and len(found["evaluation"]["auc_interval"]) == 2
     assert (files / "m.veil").exists() and "<svg" in (files / "m-evaluation.html").read_text()
     model, judgement = ((files / name).read_text() for name in ("m.html", "m-evaluation.html"))

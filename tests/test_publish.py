@@ -104,7 +104,7 @@ def test_a_private_table_is_not_marked(files):
 def test_json_is_for_machines(files):
     Ledger.create("l.ledger", 2, "fair")
     said = json.loads(command("--ledger", "l.ledger", "--json", "--synthetic", "rows.csv"))
-    assert (said["epsilon"], said["left"], said["private"], said["method"]) == (1, "1", True, "privpfc")
+    assert (said["epsilon"], said["left_exact"], said["private"], said["method"]) == (1, "1", True, "privpfc")
     assert said["synopsis"] == "synopsis.veil" and said["synthetic"] == "rows.csv" and said["columns"][-1] == "affair"
     assert len(said["receipts"]) == 3
     assert "3 of them confirmed" in output("ledger", "verify", "l.ledger", "--against", "synopsis.veil")
@@ -117,7 +117,7 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     assert "choose" in shown and "0.2425" in shown and "Nothing was charged" in shown and "1 of 1 left" in shown
     assert "follow from earlier answers" in shown
     plan = json.loads(command("--dry-run", "--json", "--ledger", "l.ledger", out=None))
-    assert sum(row["epsilon"] for row in plan["plan"]) == pytest.approx(1) and plan["left"] == "1"
+    assert sum(row["epsilon"] for row in plan["plan"]) == pytest.approx(1) and plan["left_exact"] == "1"
     assert Ledger.open("l.ledger").spent == 0
     assert sorted(path.name for path in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
 

@@ -118,7 +118,7 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     assert "1 of 1 left" in shown and sorted(p.name for p in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
     assert "rate_marriage[6] stands for a table of the 6 codes of column rate_marriage by class." in shown
     plan = json.loads(train("--dry-run", "--json", "--ledger", "l.ledger", out=None))
-    assert sum(row["epsilon"] for row in plan["plan"]) == pytest.approx(1) and plan["left"] == "1"
+    assert sum(row["epsilon"] for row in plan["plan"]) == pytest.approx(1) and plan["left_exact"] == "1"
     assert Ledger.open("l.ledger").spent == 0
 
 
@@ -142,7 +142,7 @@ def test_a_dry_run_shows_what_measuring_would_ask_and_that_the_dearer_part_count
 def test_a_ledger_is_shared_and_refuses(files, start):
     output("ledger", "create", "l.ledger", "--limit", 1, "--name", "fair")
     said = json.loads(train("--ledger", "l.ledger", "--json", epsilon=0.6))
-    assert (said["epsilon"], said["left"], said["private"]) == (0.6, "2/5", True)
+    assert (said["epsilon"], said["left_exact"], said["private"]) == (0.6, "2/5", True)
     arguments = ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 0.6, "--ledger", "l.ledger"]
     code, _, complaint = start(*arguments, "--out", "second.veil")
     assert code == 3 and "the 0.4 that is left" in complaint and complaint.count("\n") == 1

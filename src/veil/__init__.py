@@ -1,22 +1,31 @@
 """Veil publishes from a private table under one differential-privacy budget."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .bags import Bag
 from .columns import Categorical, Numeric, Text
 from .dates import Date
-from .errors import BadInput, BudgetRefused, LedgerProblem, LittleLearned, VeilError
+from .errors import BadInput, BudgetRefused, LedgerProblem, LittleLearned, NoLedger, SameRows, VeilError
+from .files import read_csv
 from .kernel.budget import Budget
 from .kernel.ledger import Ledger, Receipt
 from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
 from .kernel.release import Release, SparseCounts
 from .kernel.scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from .kernel.source import Source, open_source
+from .progress import progress
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Schema
 from .verdicts import Verdict
 
+if TYPE_CHECKING:
+    from . import datasets
+    from .evaluate import *
+    from .models import *
+    from .synopsis import *
+
+ROOMS = ("synopsis", "models", "evaluate")  # their names are loaded when first used: scikit-learn takes two seconds
 __all__ = [
     "Axis",
     "BadInput",
@@ -44,6 +53,7 @@ __all__ = [
     "Majority",
     "NaiveBayesClassifier",
     "Date",
+    "NoLedger",
     "Numeric",
     "OpenDPNoise",
     "Predicted",
@@ -51,21 +61,22 @@ __all__ = [
     "PrivateClassifier",
     "PrivateClusterSelect",
     "PrivatePipeline",
+    "PrivateRocDisplay",
     "PrivateSelectKBest",
     "PrivateSelectThreshold",
-    "PrivateRocDisplay",
     "ProjectedHistogramClassifier",
-    "RandomForestClassifier",
     "Purity",
+    "RandomForestClassifier",
     "Receipt",
     "Release",
     "Rows",
+    "SameRows",
     "Schema",
     "SeededNoise",
     "Source",
+    "SparseCounts",
     "SparseLogisticRegressionClassifier",
     "SparseNaiveBayesClassifier",
-    "SparseCounts",
     "Sum",
     "Synopsis",
     "SystemNoise",
@@ -77,6 +88,7 @@ __all__ = [
     "axis",
     "bag",
     "coefficients",
+    "datasets",
     "grid",
     "load_model",
     "load_synopsis",
@@ -87,47 +99,23 @@ __all__ = [
     "private_calibration_curve",
     "private_confusion_matrix",
     "private_roc_curve",
+    "progress",
     "publish",
     "read_csv",
 ]
-MODELS = (
-    "LinearSVMClassifier",
-    "LogisticRegressionClassifier",
-    "DecisionTreeClassifier",
-    "NaiveBayesClassifier",
-    "PrivPfCClassifier",
-    "PrivateClassifier",
-    "KDiscernibilitySelect",
-    "PrivateClusterSelect",
-    "PrivatePipeline",
-    "PrivateSelectKBest",
-    "PrivateSelectThreshold",
-    "ProjectedHistogramClassifier",
-    "RandomForestClassifier",
-    "SparseLogisticRegressionClassifier",
-    "SparseNaiveBayesClassifier",
-    "coefficients",
-    "load_model",
-    "plot_tree",
-)
-EVALUATIONS = (
-    "PrivateRocDisplay",
-    "private_accuracy",
-    "private_auc",
-    "private_calibration_curve",
-    "private_confusion_matrix",
-    "private_roc_curve",
-)
-LATER = {
-    **dict.fromkeys(MODELS, "models"),
-    **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
-    **dict.fromkeys(EVALUATIONS, "evaluate"),
-    "read_csv": "files",
-}
 
 
 def __getattr__(name: str) -> Any:
-    """Models, synopses and evaluations, loaded when they are first used: scikit-learn takes two seconds."""
-    if name in LATER:
-        return getattr(import_module(f".{LATER[name]}", __name__), name)
+    """Data sets, models, synopses and evaluations: whatever a room offers under this name."""
+    if name == "datasets":
+        return import_module(".datasets", __name__)
+    for room in ROOMS if name in __all__ else ():
+        offered = import_module(f".{room}", __name__)
+        if name in offered.__all__:
+            return getattr(offered, name)
     raise AttributeError(f"module 'veil' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All that is offered, loaded or not."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

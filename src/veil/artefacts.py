@@ -40,6 +40,10 @@ RELEASED = ("value", "scale", "question", "classes")
 DEEPEST = 100  # splits within splits
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same content is the same bytes
 WIDE = 2**62  # cells and classes of a sparse release from which its codes are Python's integers
+OPENED = {
+    "synopsis": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
+    "model": "veil.load_model opens it in Python; a synopsis is made by `veil publish`",
+}
 Held = TypeVar("Held")
 
 
@@ -83,8 +87,19 @@ def read(path: str | os.PathLike[str], kind: str, check: Callable[[dict[str, Any
     except FileNotFoundError:
         raise BadInput(f"there is no file {path}: check the path") from None
     except Exception:  # a file from a stranger can be wrong in any way
+        if (other := _other_kind(path, kind)) is not None:
+            raise BadInput(f"{path} holds a {other}, not a {kind}: {OPENED[other]}") from None
         complaint = f"is not a {kind}, or was damaged or changed: get it again from whoever made it"
         raise BadInput(f"{path} {complaint}") from None
+
+
+def _other_kind(path: str | os.PathLike[str], kind: str) -> str | None:
+    """What a file of ours holds, by the names of its parts, if it is something else."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return next((other for other in OPENED if other != kind and f"{other}.json" in file.NameToInfo), None)
+    except Exception:
+        return None
 
 
 def plain_settings(given: Mapping[str, Any], epsilon: Any) -> dict[str, Any]:

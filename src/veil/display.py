@@ -229,29 +229,42 @@ def release_rows(release: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
 
 def release_text(release: Any) -> str:
     """A release in plain text."""
-    return text_table(release_title(release), *release_rows(release))
+    return text_table(release_title(release), *release_rows(release), all_in=".columns()")
 
 
 def release_html(release: Any) -> str:
     """The same for notebooks."""
-    header, rows = release_rows(release)
-    return html_table(release_title(release), header, rows[:SHOWN])
+    return html_table(release_title(release), *release_rows(release), all_in=".columns()")
 
 
-def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A small HTML table for notebooks; every cell is escaped."""
+def html_table(
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[object]], most: int | None = SHOWN, all_in: str = ""
+) -> str:
+    """A small HTML table for notebooks: its first rows, how many there are more, and where; every cell is escaped."""
+    rows = list(rows)
     head = "".join(f"<th>{_escaped(name)}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><caption>{_escaped(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join("<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows[:most])
+    rest = _hidden(len(rows), most, all_in)
+    foot = f'<tfoot><tr><td colspan="{len(header)}">{_escaped(rest)}</td></tr></tfoot>' if rest else ""
+    title = f"<caption>{_escaped(caption)}</caption>"
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>"
 
 
 def _escaped(cell: object) -> str:
     return escape(printable(cell, "\n"))
 
 
-def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A small table in plain text, its first rows."""
+def _hidden(rows: int, most: int | None, all_in: str) -> str:
+    """How many rows of a table are not shown, and where all are; nothing if none are hidden."""
+    if most is None or rows <= most:
+        return ""
+    return f"... {rows - most:,} more row{'s' * (rows > most + 1)}{f'; all are in {all_in}' if all_in else ''}"
+
+
+def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]], all_in: str = "") -> str:
+    """A small table in plain text: its first rows, how many there are more, and where."""
     cut = [[readable(cell) for cell in row] for row in rows[:SHOWN]]
     widths = [max(map(len, column)) for column in zip(map(readable, header), *cut, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, map(readable, row), widths)).rstrip() for row in [header, *cut]]
-    return "\n".join([printable(caption), *lines] + [f"  ... {len(rows) - SHOWN} more"] * (len(rows) > SHOWN))
+    rest = _hidden(len(rows), SHOWN, all_in)
+    return "\n".join([printable(caption), *lines] + [f"  {rest}"] * bool(rest))

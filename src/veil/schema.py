@@ -18,6 +18,7 @@ from .display import column_rows, html_table, readable, schema_toml
 from .encoding import Codes, columns_of, is_matrix
 from .errors import BadInput
 from .mistakes import OPEN, BadSchema, Mistake, lines_of, name_and_kind
+from .progress import advance
 
 AnyColumn = Annotated[Categorical | Numeric | Date | Text, Field(discriminator="kind")]
 LONGEST = 1 << 24  # bytes of a schema
@@ -145,7 +146,7 @@ class Schema(Declared):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self))
+        return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self), None)
 
 
 def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) -> Iterator[Mistake]:
@@ -182,6 +183,7 @@ def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes 
                 column = left.popleft()
             except IndexError:  # another was quicker
                 return
+            advance("encoding columns", len(codes), len(wanted))
             codes[column.name] = column.encode(columns[column.name])
 
     with ThreadPoolExecutor(max(helpers, 1)) as pool:

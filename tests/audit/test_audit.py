@@ -1,10 +1,14 @@
 """The audit catches every broken twin and none of ours, and its bounds are valid and close."""
 
+import json
+from dataclasses import asdict
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from veil.audit import audit, cases, look, table
+from veil.audit import audit, cases, look, table, trials_of
 from veil.audit.harness import Case, examine, lower_bound, repeat
 from veil.kernel.noise import SeededNoise
 
@@ -80,6 +84,41 @@ def test_audit_runs_the_cases_asked_for_and_tells_its_progress() -> None:
     header, rows = table(findings)
     assert all(len(row) == len(header) for row in rows)
     assert [row[header.index("caught")] for row in rows] == ["yes", "no"]
+
+
+def test_an_audit_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    keep = tmp_path / "audit.jsonl"
+
+    def stop_after_one(name: str, done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        audit(only="half the noise", keep=keep, progress=stop_after_one)
+    (line,) = keep.read_text().splitlines()
+    keep.write_text(f"{line}\n{line[:50]}")  # as if it was killed while it wrote
+    told: list[tuple[str, int, int]] = []
+    findings = audit(only="half the noise", keep=keep, progress=lambda *step: told.append(step))
+    assert [done for _, done, _ in told] == [1, 2] and findings == audit(only="half the noise")
+    assert not keep.exists()
+
+
+def test_findings_of_other_code_are_not_taken_over(tmp_path: Path) -> None:
+    keep = tmp_path / "audit.jsonl"
+    (finding, _) = audit(only="half the noise")
+    keep.write_text(json.dumps({"code": "other", **asdict(finding)}) + "\n")
+    told: list[int] = []
+    audit(only="half the noise", keep=keep, progress=lambda name, done, total: told.append(done))
+    assert told == [0, 1, 2]
+
+
+def test_cases_can_run_beside_each_other() -> None:
+    assert audit(only="half the noise", jobs=2) == audit(only="half the noise")
+
+
+def test_a_deep_audit_saves_runs_on_broken_twins_alone() -> None:
+    for case in cases():
+        assert trials_of(case, deep=True) == case.deep or case.broken and trials_of(case, deep=True) >= 3 * case.quick
 
 
 def flip(truth: int, noise: SeededNoise, trials: int, epsilon: float) -> np.ndarray:

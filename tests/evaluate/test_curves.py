@@ -152,8 +152,9 @@ def test_few_rows_are_noise_and_no_error(rows, epsilon):
 
 def test_odd_values_never_raise_warn_or_print(all_odd_values, capfd, recwarn):
     labels = np.resize(np.array([True, False, None], object), len(all_odd_values))
-    private_roc_curve(all_odd_values, y=labels, epsilon=1, **BOTH)
-    private_auc(all_odd_values, y=all_odd_values, epsilon=1, classes=("a", "1"))
+    ledger = Ledger(2, "evaluation")  # without one there is a warning, whatever the values are
+    private_roc_curve(all_odd_values, y=labels, epsilon=1, ledger=ledger, **BOTH)
+    private_auc(all_odd_values, y=all_odd_values, epsilon=1, ledger=ledger, classes=("a", "1"))
     told = [one for one in recwarn.list if one.category is not LittleLearned]  # which follows from what was released
     assert capfd.readouterr() == ("", "") and not told
 

@@ -222,7 +222,7 @@ def test_a_pipeline_spends_exactly_its_budget_from_one_ledger(shares):
     assert ledger.spent == Fraction("0.7") == sum(model.costs_) and model.private_
     first, second = map(Fraction, shares)
     assert model.costs_[0] / model.costs_[1] == first / second
-    assert "PrivateSelectKBest" in model.report() and "epsilon 0.7" in model.report()
+    assert "PrivateSelectKBest" in model.summary() and "epsilon 0.7" in model.summary()
 
 
 def test_a_step_that_selects_everything_leaves_its_part_to_the_others():

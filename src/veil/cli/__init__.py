@@ -7,12 +7,13 @@ import warnings
 from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from ..display import printable
 from ..errors import LittleLearned, VeilError
 from ..kernel.ledger import VERSION
 from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, reproduce, schema, select, train
-from .output import echo
+from .output import Stopped, echo
 
 app = typer.Typer(
     name="veil",
@@ -38,6 +39,31 @@ app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.pa
 app.command(epilog="Example: veil reproduce privpfc --quick --out results.parquet")(reproduce.reproduce)
 app.command(epilog="Example: veil audit --only count")(audit.audit)
 app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
+STOPPED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+
+
+class PlainFlags:
+    """A command whose help shows no type after a flag, which takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for flag in (param for param in found if getattr(param, "is_flag", False)):
+            flag.metavar = ""
+        return found
+
+
+class Command(PlainFlags, TyperCommand):
+    """A command."""
+
+
+class Group(PlainFlags, TyperGroup):
+    """A group of commands."""
+
+
+for room in (app, schema.app, ledger.app):
+    room.info.cls = Group
+    for one in room.registered_commands:
+        one.cls = Command
 
 
 def _version(wanted: bool) -> None:
@@ -58,6 +84,12 @@ def main() -> None:
     before = signal.signal(signal.SIGTERM, _end)
     try:
         app()
+    except Stopped:
+        raise
+    except SystemExit as end:
+        if end.code in STOPPED:
+            typer.echo("veil: stopped", err=True)
+        raise
     except VeilError as error:
         echo(f"veil: {printable(error)}", err=True)
         sys.exit(error.exit_code)
@@ -73,4 +105,4 @@ def main() -> None:
 
 def _end(*_: Any) -> None:
     """End on SIGTERM as on an interrupt, so that drafts of files are removed."""
-    sys.exit(128 + signal.SIGTERM)
+    sys.exit(STOPPED[1])

@@ -1,6 +1,10 @@
 """veil audit: look for privacy violations, in Veil's own mechanisms and in deliberately broken twins."""
 
-from typing import Annotated
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any
 
 import typer
 
@@ -8,6 +12,8 @@ from ..errors import BadInput
 from .output import Json, console, print_json, progress_bar, show_table
 
 WIDE = 140
+KEPT = Path("veil-audit.jsonl")
+STARTED = monotonic()
 TITLE = "Audit: lower bounds on the epsilon that is really lost"
 LEGEND = """bound: at least this much is lost, with 99.9 % confidence for all cases together; never a proof of privacy.
 at claim: the bound that a mechanism which loses exactly its claim would get, so what this audit can tell apart.
@@ -16,21 +22,22 @@ could see: the largest bound that so many runs can give."""
 
 def audit(
     deep: Annotated[
-        bool, typer.Option("--deep", help="Many more trials, fresh noise; takes up to half an hour.")
+        bool, typer.Option("--deep", help="Many more trials, fresh noise: about two hours over the number of cores.")
     ] = False,
     only: Annotated[str | None, typer.Option(help="Only cases whose name contains this.")] = None,
+    keep: Annotated[
+        Path, typer.Option(help="With --deep, where finished cases wait for the next start if it is stopped.")
+    ] = KEPT,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Cases at a time; with --deep one a core if absent.")] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Attack every mechanism on neighbouring tables: none of ours may be caught, every broken twin must be."""
     from .. import audit as auditing  # takes longer to load than the other commands to run
 
-    with progress_bar(as_json) as progress:
-        task = progress.add_task("auditing", total=None)
-        findings = auditing.audit(
-            deep=deep,
-            only=only,
-            progress=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
-        )
+    several = jobs or (os.cpu_count() or 1 if deep else 1)
+    with progress_bar(as_json) as bar:
+        tell = _on_bar(bar) if not bar.disable else _in_lines if deep else None
+        findings = auditing.audit(deep, tell, only, keep if deep else None, several)
     if not findings:
         raise BadInput(f"no case is called {only!r}: leave out --only to see all of them")
     header, rows = auditing.table(findings)
@@ -45,3 +52,18 @@ def audit(
         console.print("All as expected." if not wrong else f"NOT as expected: {', '.join(wrong)}", markup=False)
     if wrong:
         raise typer.Exit(1)
+
+
+def _on_bar(bar: Any) -> Callable[[str, int, int], None]:
+    """Shows on a bar which case is next, and how many there are."""
+    task = bar.add_task("auditing", total=None)
+
+    def tell(name: str, done: int, total: int) -> None:
+        bar.update(task, description=f"{name} ({done} of {total} done)", completed=done, total=total)
+
+    return tell
+
+
+def _in_lines(name: str, done: int, total: int) -> None:
+    """Prints a line for each case, where nobody sees a bar."""
+    typer.echo(f"{done} of {total} done after {(monotonic() - STARTED) / 60:.0f} min; next: {name}", err=True)

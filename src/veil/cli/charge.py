@@ -13,13 +13,14 @@ from ..errors import BadInput
 from ..files import RowFile, check_space, check_types, new_file, writing
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
+from ..plans.rehearsal import HEADER, plan_cell, plan_row
 from ..plans.run import guessed_rows, total
 from ..questions import Grid
 from ..schema import Schema
 from ..verdicts import Verdict
 from ..verdicts.evidence import of_slopes
 from ..verdicts.expected import dominant, of_rehearsal
-from .output import as_number, console, echo, print_json, show_table, steps
+from .output import Stopped, amounts, console, echo, print_json, show_table, steps
 
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
 SECONDS = 8e-8  # to read and encode one value, about
@@ -64,6 +65,7 @@ def accounted(account: Ledger | None) -> Iterator[None]:
         said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"
         if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
             echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
+            raise Stopped(getattr(problem, "code", 130)) from None
         elif cost:
             echo(f"veil: {said}", err=True)
         raise
@@ -131,13 +133,17 @@ def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | N
     check_space({**{path: size for path in paths if path}, **rows})
 
 
-def report_writer(ledger: Ledger, part: str = "") -> Callable[[Path, Any], None]:
-    """Writes the report of what was made, with what is left in the ledger and of which part of the rows it is."""
+def report_writer(
+    ledger: Ledger, part: str = "", links: Mapping[str, str] | None = None
+) -> Callable[[Path, Any], None]:
+    """Writes the report of what was made, with what is left in the ledger, of which part of the rows it is, and where
+    other pages are."""
 
     def write(draft: Path, made: Any) -> None:
         from ..report import report
 
-        draft.write_text(report(made, left=ledger.left, limit=ledger.limit, part=part), encoding="utf-8")
+        page = report(made, left=ledger.left, limit=ledger.limit, part=part, links=links or {})
+        draft.write_text(page, encoding="utf-8")
 
     return write
 
@@ -145,8 +151,9 @@ def report_writer(ledger: Ledger, part: str = "") -> Callable[[Path, Any], None]
 def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
     """How it was made and what it cost, for machines; what is left and the receipts are exact, as in the ledger."""
     receipts = [receipt.to_dict() for receipt in made.receipts_]
-    costs = {"epsilon": as_number(total(made.receipts_)), "left": str(ledger.left), "private": made.private_}
-    return {"method": made.method, "verdict": made.verdict_.to_dict(), **costs, "receipts": receipts}
+    costs = amounts(epsilon=total(made.receipts_), left=ledger.left)
+    worth = {"method": made.method, "verdict": made.verdict_.to_dict()}
+    return {**worth, **costs, "private": made.private_, "receipts": receipts}
 
 
 def say_verdict(verdict: Verdict) -> None:
@@ -202,17 +209,15 @@ def show_plan(
     expected, largest = expect(releases, schema), dominant(releases, schema)
     if as_json:
         names = ["answer", "about", "epsilon", "scale", "within", "expected"]
-        plan = [(*row[:2], as_number(row[2]), *row[3:]) for row in plan]
+        rows = [{**dict(zip(names, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
-        left = {"left": str(account.left)} if account else {}
-        verdict = {"verdict": expected.to_dict(), "largest": largest}
-        print_json({"plan": [dict(zip(names, row, strict=True)) for row in plan], **estimate, **left, **verdict})
+        left = amounts(left=account.left) if account else {}
+        print_json({"plan": rows, **estimate, **left, "verdict": expected.to_dict(), "largest": largest})
         return
     cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
-    shown = [(*row[:2], *map(_plan_cell, row[2:])) for row in plan]
+    shown = [(*row[:2], *map(plan_cell, row[2:])) for row in plan]
     shown.append(("together", "", amount(cost), "", "", ""))
-    header = ["answer", "about", "epsilon", "noise scale", "95 % of counts within", "of about"]
-    show_table("The plan", header, shown)
+    show_table("The plan", [*HEADER, "of about"], shown)
     _say_how_to_read(releases)
     _say_of_about(schema)
     if len({release.receipt.account for release in releases}) > 1:
@@ -261,21 +266,13 @@ def _say_size(schema: Schema, seconds: float, width: int) -> None:
     console.print(f"For {rows:,} rows{guess} expect {estimate}.")
 
 
-def _plan_cell(value: Any) -> str:
-    """A part of epsilon, a scale or an error, if there is one."""
-    return "" if value is None else amount(value) if isinstance(value, Fraction) else number(value)
-
-
 def _plan_row(release: Any, releases: Sequence[Any], schema: Schema) -> tuple[Any, ...]:
-    """An answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error of counts, and
-    what a count would be about; of weights, the noise in rows and the rows that each is about."""
-    verb, people = release.receipt.verb, schema.rows_per_person
-    about = release.question.describe() if release.question else release.receipt.question
+    """An answer that a run would ask for, and what a count would be about; of weights, the noise in rows and the rows
+    that each is about."""
+    verb, about, epsilon, scale, error = plan_row(release, schema.rows_per_person)
     if slopes := of_slopes(release, releases, schema):
-        return verb, about, release.receipt.epsilon, slopes[0], None, round(slopes[1])
-    if not verb.startswith("count") or not release.scale:
-        return verb, about, release.receipt.epsilon, release.scale or None, None, None
-    return verb, about, people / release.scale, release.scale, release.error(), _even_count(release, schema)
+        return verb, about, epsilon, slopes[0], None, round(slopes[1])
+    return verb, about, epsilon, scale, error, None if error is None else _even_count(release, schema)
 
 
 def _even_count(release: Any, schema: Schema) -> int | None:

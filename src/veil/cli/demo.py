@@ -55,7 +55,8 @@ def demo(
         )
         step()
         truth = np.array(data.schema.classes)[parts.truth]
-        curve = private_roc_curve(model, parts.test, truth, epsilon=epsilon, random_state=seed)
+        apart = Ledger(Budget(epsilon), data.schema.name)  # the held-out rows are others: a budget of their own
+        curve = private_roc_curve(model, parts.test, truth, epsilon=epsilon, ledger=apart, random_state=seed)
         drawing = out.with_name(f"{out.stem}-roc.svg")
         with new_file(drawing, force=out == PAGE) as picture:
             draw_beside(curve, truth, model.predict_proba(parts.test)[:, 1], picture)
@@ -68,6 +69,9 @@ def demo(
     console.print(f"The same held-out rows, asked privately: {curve.summary()}.", markup=False)
     console.print(f"Drawn beside the exact curve, since this survey is public: {drawing.resolve()}", soft_wrap=True)
     console.print(f"What was asked, released and promised, with plots: {out.resolve()}", markup=False, soft_wrap=True)
+    console.print(
+        "\nNext: {_command()} schema new DATA.csv, which starts the schema of a table of yours.", markup=False
+    )
 
 
 def draw_beside(curve: Any, truth: Any, scores: Any, path: Path) -> None:

@@ -1,18 +1,26 @@
 """veil evaluate: what a model is worth on private rows, under the same budget."""
 
+import os
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..errors import SameRows
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger
 from ..plans.run import check_budget
 from ..schema import Schema
 from ..verdicts.expected import of_rehearsed_curve
 from . import charge
-from .output import Encoding, Json, Multiline, as_number, check_paths, console, print_json
+from .output import Encoding, Json, Multiline, amounts, check_paths, console, print_json
+
+FLATTERED = (
+    "Caution: by its receipts the model was trained on the rows of this ledger. If these test rows were among them, "
+    "the figures flatter it; veil train --test-share 0.3 sets rows apart first."
+)
 
 
 def evaluate(
@@ -35,7 +43,8 @@ def evaluate(
 ) -> None:
     """Measure a model on private test rows that it was not trained on: a ROC curve with its noise, and a report.
 
-    The rows have the label. Everything is charged to the ledger of the rows before it is answered.
+    The rows have the label. Everything is charged to the ledger of the rows before it is answered. Rows that the model
+    was trained on flatter it: veil train --test-share sets some apart first.
     """
     from ..evaluate import private_roc_curve, rehearse_roc_curve
     from ..models import load_model  # scikit-learn takes two seconds to load
@@ -59,27 +68,41 @@ def evaluate(
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
     with charge.accounted(account):
-        found = charge.run_and_write(rows_file, make, page, charge.report_writer(book), {}, force, as_json)
+        write = charge.report_writer(book, links=_beside(model, page))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SameRows)  # said below in other words
+            found = charge.run_and_write(rows_file, make, page, write, {}, force, as_json)
     if as_json:
-        print_json({"report": str(page), **numbers(found), "left": str(book.left)})
+        print_json({"report": str(page), **numbers(found), **amounts(left=book.left)})
         return
     say(found, page, book, account is not None)
+
+
+def _beside(model: Path, page: Path) -> dict[str, str]:
+    """The report of the model, if it is where `veil train` puts it."""
+    about = model.with_suffix(".html")
+    there = about.is_file() and about.resolve() != page.resolve()
+    return {f"how {model.name} was made": link(about, page)} if there else {}
+
+
+def link(target: Path, page: Path) -> str:
+    """Where a file is, seen from a page."""
+    return Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix()
 
 
 def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
     """What was found, and what it cost."""
     console.print(f"{found.summary()}.", markup=False, soft_wrap=True)
+    if found.same_rows_:
+        console.print(FLATTERED, markup=False, soft_wrap=True)
     charge.say(found, "evaluation", page, None, book, shared)
 
 
 def numbers(found: Any) -> dict[str, Any]:
     """The curve for machines; of several classes, one for each and M in place of the AUC."""
-    known = {"auc": found.auc, "auc_interval": list(found.auc_interval), "epsilon": as_number(found.epsilon)}
-    known |= {
-        "verdict": found.verdict_.to_dict(),
-        "private": found.private_,
-        "receipts": [receipt.to_dict() for receipt in found.receipts_],
-    }
+    known = {"auc": found.auc, "auc_interval": list(found.auc_interval), **amounts(epsilon=found.epsilon)}
+    known |= {"verdict": found.verdict_.to_dict(), "same_rows": found.same_rows_, "private": found.private_}
+    known |= {"receipts": [receipt.to_dict() for receipt in found.receipts_]}
     if hasattr(found, "curves"):
         return {**known, "curves": {name: _points(curve) for name, curve in found.curves.items()}}
     return {**known, **_points(found)}

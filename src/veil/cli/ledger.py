@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ..display import SHOWN, amount, earlier, exact_text, run_rows
+from ..display import SHOWN, amount, earlier, run_rows
 from ..errors import BadInput
 from ..kernel.ledger import Ledger, Receipt
 from ..parts import MOST_JSON, open_parts, read_json
-from .output import Json, console, echo, harmless, print_json, show_table, write_text
+from .output import Json, amounts, console, echo, harmless, print_json, show_table, write_text
 
 app = typer.Typer(
     help="Make, read and check the account of a data set.",
@@ -47,8 +47,7 @@ def show(
     runs, receipts = book.runs(), book.receipts()
     spent = runs[-1].total if runs else Fraction(0)
     if as_json:
-        amounts = {"limit": book.limit, "spent": spent, "left": book.limit - spent}
-        totals = {name: exact_text(value) for name, value in amounts.items()}
+        totals = amounts(limit=book.limit, spent=spent, left=book.limit - spent)
         lists = {"runs": [r.to_dict() for r in runs], "receipts": [r.to_dict() for r in receipts]}
         print_json({"name": book.name, "ledger": book.id, **totals, **lists})
         return

@@ -24,6 +24,7 @@ from rich.table import Table
 from ..display import printable, readable
 from ..errors import BadInput
 from ..files import new_file, writing
+from ..progress import Line, told
 
 MOST = 1000  # letters of one cell
 FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[,;|\t\r\n]))(?=[\s\"']*[=+\-@＝＋－＠])")  # before what may start one
@@ -73,18 +74,40 @@ def progress_bar(quiet: bool) -> Progress:
 
 @contextmanager
 def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
-    """A progress bar over named steps; call what it yields at the end of each. It tells nothing about the rows."""
-    with progress_bar(quiet) as progress:
-        task = progress.add_task(names[0], total=len(names))
+    """A progress bar over named steps, and a line below it about the work inside one; call what it yields at the end of
+    each. It tells nothing about the rows."""
+    with progress_bar(quiet) as bar:
+        task, inside = bar.add_task(names[0], total=len(names)), Line(bar)
         coming = iter([*names[1:], "done"])
-        yield lambda: progress.update(task, advance=1, description=next(coming))
+
+        def step() -> None:
+            inside.clear()
+            bar.update(task, advance=1, description=next(coming))
+
+        with told(inside):
+            yield step
+
+
+class Stopped(SystemExit):
+    """The command was interrupted, and has said what that means."""
 
 
 def check_paths(*paths: Path | None) -> None:
-    """Refuse one file for two purposes: writing one would destroy the other."""
+    """Refuse one file for two purposes: writing one would destroy the other.
+
+    The first path is what is written; its folder must be there.
+    """
+    if paths[0] and not paths[0].parent.is_dir():
+        raise BadInput(f"{paths[0]} cannot be written: there is no folder {paths[0].parent}; make it first")
     named = [path.resolve() for path in paths if path]
     if len(set(named)) < len(named):
         raise BadInput("one path is given for two files: what is read and what is written must be different files")
+
+
+def amounts(**exact: Fraction | float) -> dict[str, Any]:
+    """Amounts for machines, one rule for all commands: a number under its name, the exact one as text beside it."""
+    numbers = {name: as_number(value) for name, value in exact.items()}
+    return {**numbers, **{f"{name}_exact": str(value) for name, value in exact.items() if isinstance(value, Fraction)}}
 
 
 def as_number(value: Fraction | float) -> float:

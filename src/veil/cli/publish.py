@@ -23,7 +23,7 @@ def publish(
     out: Annotated[Path | None, typer.Option(help="Where to write the table, such as synopsis.veil.")] = None,
     method: Annotated[str, typer.Option(help="How to choose what to count: privpfc or projected.")] = "privpfc",
     synthetic: Annotated[
-        Path | None, typer.Option(help="Where to write synthetic rows drawn from it: CSV, gzipped CSV or Parquet.")
+        Path | None, typer.Option(help="Where to write synthetic rows of its columns: CSV, gzipped CSV or Parquet.")
     ] = None,
     rows: Annotated[
         int | None, typer.Option(min=0, max=10**9, help="How many of them; as many as were counted if absent.")
@@ -39,6 +39,9 @@ def publish(
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Publish a noisy table of a few columns by class, with a report of what was asked and what it cost.
+
+    The method chooses the columns, those that tell most about the label: commonly three to six. The table and the
+    synthetic rows hold these and the label, and nothing of the others.
 
     It answers queries and makes synthetic rows in Python: veil.load_synopsis("synopsis.veil").
     """
@@ -69,14 +72,22 @@ def publish(
         made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
-        print_json({**places, "columns": list(made.columns), **charge.facts(made, book)})
+        print_json({**places, "columns": list(made.columns), "left_out": _left_out(made), **charge.facts(made, book)})
         return
     charge.say(made, "table", out, page, book, account is not None)
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
-    console.print(f"The table holds {', '.join(map(readable, made.columns))}.", markup=False)
+    what = "The table and its synthetic rows hold" if synthetic else "The table holds"
+    console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
+    if others := _left_out(made):
+        console.print(f"Nothing of {', '.join(map(readable, others))}: the budget went to the others.", markup=False)
     if not made.verdict_.bad:
         console.print(f'Next, in Python: veil.load_synopsis("{out}").to_frame()', markup=False)
+
+
+def _left_out(made: Any) -> list[str]:
+    """The columns of the schema that are not in the table."""
+    return [column.name for column in made.schema_.column if column.name not in made.columns]
 
 
 def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:

@@ -1,5 +1,6 @@
 """veil train: a private model from a file of rows. scikit-learn and matplotlib load only when they are needed."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from ..plans.catalogue import NAMES, presets
 from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
-from .evaluate import numbers
+from .evaluate import link, numbers
 from .output import Encoding, Json, Multiline, check_paths, console, print_json
 
 LEARN = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
@@ -73,8 +74,12 @@ def train(
     charge.check_disk(public, ledger, out, page, judged)
     model.ledger = account or charge.own_book(cost, public, note, out)
     others = {
-        page: charge.report_writer(model.ledger, TRAINED.format(test_share) if judged else ""),
-        **({judged: run.write} if judged else {}),
+        page: charge.report_writer(
+            model.ledger,
+            TRAINED.format(test_share) if judged else "",
+            {"how good it is on the rows kept apart": link(judged, page)} if judged else {},
+        ),
+        **({judged: partial(run.write, links={f"how {out.name} was made": link(page, judged)})} if judged else {}),
     }
     with charge.accounted(account):
         charge.run_and_write(rows_file, run.fit, out, _write, others, force, as_json)
@@ -115,9 +120,9 @@ class Run:
         self.curve = fit_and_evaluate(self.model, rows, **apart)
         return self.model
 
-    def write(self, draft: Path, made: Any) -> None:
+    def write(self, draft: Path, made: Any, links: dict[str, str]) -> None:
         """The report of the curve."""
-        charge.report_writer(self.model.ledger, JUDGED.format(self.share))(draft, self.curve)
+        charge.report_writer(self.model.ledger, JUDGED.format(self.share), links)(draft, self.curve)
 
 
 def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> Any:

@@ -1,5 +1,9 @@
 """PrivateRocDisplay: ROC curves as drawings, in the style of scikit-learn's RocCurveDisplay."""
 
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -8,6 +12,7 @@ from ..display import readable
 from .roc import RocCurve, RocCurves, private_roc_curve
 
 GREY = "#7a7d80"
+MOST_DRAWN = 6  # curves in one image
 NOISE = "mostly noise: epsilon is too small for so few rows"
 
 
@@ -54,6 +59,25 @@ class PrivateRocDisplay:
         ax.legend(loc="lower right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    @classmethod
+    def image(cls, curves: Sequence[RocCurve]) -> str:
+        """The curves on one pair of axes as an HTML image, each named by its positive class if there are several."""
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+
+        text = BytesIO()
+        with rc_context({"text.parse_math": False}):  # names of classes are plain text, whatever is in them
+            ax = Figure(figsize=(5.2, 5), layout="constrained").subplots()
+            for place, curve in enumerate(curves[:MOST_DRAWN], 1):
+                name = readable(curve.positive, 16) if len(curves) > 1 else None
+                cls(curve, name=name).plot(ax=ax, plot_chance_level=place == min(len(curves), MOST_DRAWN))
+            if len(curves) > 1:
+                some = f"; the first {MOST_DRAWN} of {len(curves)} classes" if len(curves) > MOST_DRAWN else ""
+                ax.set_xlabel(f"false positive rate, each class against all others{some}")
+            ax.figure.savefig(text, format="svg", metadata={"Date": None})
+        words = escape("; ".join(curve.summary() for curve in curves))
+        return f'<img alt="{words}" src="data:image/svg+xml;base64,{b64encode(text.getvalue()).decode()}">'
 
     def _say_noise(self, ax: Any) -> None:
         """Say across the axes that their only curve is noise; of several, the legend says which ones are."""

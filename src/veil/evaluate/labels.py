@@ -101,6 +101,11 @@ class CalibrationCurve(Evaluation):
     def summary(self) -> str:
         return f"calibration of '{self.positive}' in {len(self.prob_true)} intervals"
 
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        points = zip(self.prob_pred, self.prob_true, self.low, self.high, self.rows, strict=True)
+        rows = [(f"{said:.2f}", *(f"{share:.3f}" for share in shares), f"{n:,.0f}") for said, *shares, n in points]
+        return ["probability about", "share that is positive", "from", "to", "rows, noisy"], rows
+
 
 def private_confusion_matrix(
     model: Any,
@@ -119,7 +124,7 @@ def private_confusion_matrix(
     row without a prediction that is a class is left out of the matrix.
     """
     table = prediction_table(model, X, y, schema, classes)
-    release, kept = ask(_predicted, table.rows, table.schema, epsilon, ledger, random_state)
+    release, kept = ask(_predicted, model, table.rows, table.schema, epsilon, ledger, random_state)
     names = table.schema.classes
     counts = release.value[: len(names)].T
     right = float(np.trace(counts))
@@ -148,7 +153,7 @@ def private_accuracy(
     The arguments are those of `private_confusion_matrix`; a row without a prediction counts as wrong.
     """
     table = prediction_table(model, X, y, schema, classes, right=True)
-    release, kept = ask(_right, table.rows, table.schema, epsilon, ledger, random_state)
+    release, kept = ask(_right, model, table.rows, table.schema, epsilon, ledger, random_state)
     wrong, right = map(float, release.value[:, 0])
     accuracy, interval = _accuracy(right, wrong, release.scale or 0.0, 1)
     return told(Accuracy(accuracy=accuracy, accuracy_interval=interval, **kept))
@@ -196,7 +201,7 @@ def private_calibration_curve(
     edges = np.linspace(0, 1, n_bins + 1)
     inner = [float(code) for code in np.searchsorted(scored.cuts, edges[1:-1]) + 1]
     plan = partial(_between, codes=len(scored.cuts) + 1, edges=inner)
-    release, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
+    release, kept = ask(plan, model, scored.rows, scored.schema, epsilon, ledger, random_state)
     return told(_calibration(release, edges, place, names[place], kept))
 
 

@@ -6,29 +6,64 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any, TypeVar
 
-from ..display import SHOWN, amount, html_table, printable, readable
+from ..display import amount, html_table, printable, readable
 from ..encoding import text_of
-from ..errors import BadInput
+from ..errors import BadInput, SameRows, warn
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger, Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source
-from ..plans.run import check_budget, is_private, run, total
+from ..pages import Reported
+from ..plans.run import check_budget, is_private, marks, run, share_rows, total
 from ..schema import Schema
 from ..verdicts import Verdict, of_intervals
 from ..verdicts.verdict import shown, warn_if_bad
 from .intervals import Interval
 
 LEVEL = 0.95
+SAME_ROWS = (
+    "by its receipts the model was trained on the rows of this ledger: if those that judge it were among them, the "
+    "figures flatter it. Set rows apart first: `veil train --test-share`, or Source.split_at_random"
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Which model was judged: what kind it is and, of a model of Veil, how it was made and what it cost."""
+
+    kind: str
+    method: str = ""
+    data: str = ""
+    file: str = ""
+    receipts: tuple[Receipt, ...] = ()
+
+    @classmethod
+    def of(cls, model: Any) -> "Judged":
+        """What is known of a classifier, of a function, or of scores that somebody brought."""
+        if hasattr(model, "receipts_"):
+            about = getattr(model, "method", ""), str(model.schema_.name), getattr(model, "file_", "")
+            return cls(type(model).__name__, *about, tuple(model.receipts_))
+        if callable(model):
+            return cls(f"the function {getattr(model, '__name__', type(model).__name__)}")
+        return cls(type(model).__name__ if hasattr(model, "predict") else "values that were handed over")
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """What it cost, if that is known."""
+        return total(self.receipts) if self.receipts else None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Evaluation:
-    """What a model is worth on private rows, made of noisy answers alone; `releases_` and `receipts_` are all of it."""
+class Evaluation(Reported):
+    """What a model is worth on private rows, made of noisy answers alone; `releases_` and `receipts_` are all of it.
+
+    `judged_` says which model it was.
+    """
 
     schema_: Schema
     releases_: "tuple[Release[Any], ...]"
     receipts_: tuple[Receipt, ...]
+    judged_: Judged | None = None
 
     method = "evaluation"
 
@@ -56,12 +91,17 @@ class Evaluation:
     def settings_(self) -> dict[str, Any]:
         return {}
 
+    @property
+    def same_rows_(self) -> bool:
+        """Whether the model may have been trained on the rows that judged it, by the receipts: then it is flattered."""
+        return self.judged_ is not None and share_rows(self.judged_.receipts, self.receipts_)
+
     def summary(self) -> str:
         """What was found, in one line."""
         return ""
 
     def __repr__(self) -> str:
-        found, mark = printable(self.summary()), ("" if self.private_ else ", NOT private") + shown(self.verdict_)
+        found, mark = printable(self.summary()), marks(self.schema_, self.receipts_) + shown(self.verdict_)
         return f"{found}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -69,8 +109,7 @@ class Evaluation:
         return ["asked", "epsilon"], [(f"{r.verb} {r.question}", amount(r.epsilon)) for r in self.receipts_]
 
     def _repr_html_(self) -> str:
-        header, rows = self.table()
-        return html_table(repr(self), header, rows[:SHOWN])
+        return html_table(repr(self), *self.table(), all_in=".table()")
 
 
 Result = TypeVar("Result", bound=Evaluation)
@@ -83,9 +122,9 @@ def told(found: Result) -> Result:
 
 
 def ask(
-    plan: Callable[[Source, Budget], Any], rows: Any, schema: Schema, epsilon: Any, ledger: Any, noise: Any
+    plan: Callable[[Source, Budget], Any], model: Any, rows: Any, schema: Schema, epsilon: Any, ledger: Any, noise: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """What a plan makes of rows, and what an evaluation keeps beside it.
+    """What a plan makes of rows that a model has judged, and what an evaluation keeps beside it.
 
     A plan asks first what is refused first, so a refusal comes before any charge.
     """
@@ -95,8 +134,11 @@ def ask(
         schema = schema.model_copy(update={"name": book.name})  # scores without a schema: the ledger knows the name
     if book is not None:
         check_budget(book, budget)
+    judged = Judged.of(model)
+    if book is not None and any(receipt.ledger == book.id for receipt in judged.receipts):
+        warn(SAME_ROWS, SameRows)  # before anything is charged
     made, releases, receipts = run(plan, rows, schema, budget, ledger=book, noise=noise, purpose="evaluate")
-    return made, {"schema_": schema, "releases_": releases, "receipts_": receipts}
+    return made, {"schema_": schema, "releases_": releases, "receipts_": receipts, "judged_": judged}
 
 
 def spoken(value: float, interval: Interval) -> str:

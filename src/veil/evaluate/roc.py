@@ -11,8 +11,9 @@ from ..display import number
 from ..kernel.budget import Budget
 from ..kernel.odds import Odds
 from ..kernel.source import Source
+from ..plans.rehearsal import Rehearsal
 from ..plans.roc import ScoreCounts, code_scorer, roc_counts
-from ..plans.run import Releases, rehearse
+from ..plans.run import rehearse
 from ..questions import WHOLE, Scorer
 from .intervals import (
     DRAWS,
@@ -34,6 +35,13 @@ from .scores import CELLS, STEEPEST, evaluation_schema, in_order, score_cuts, sc
 SIZES = 25  # percent of the budget of an AUC alone for the number of rows of each class
 WIDER = 0.96  # the level of an AUC alone, whose noise is drawn for sizes that are estimates; measured: 95 %
 WIDE = 0.5  # an interval of the AUC from which a curve is noise
+
+
+def drawn(curves: "Sequence[RocCurve]") -> str:
+    """The curves as an image for notebooks."""
+    from .display import PrivateRocDisplay  # matplotlib takes a second to load, and only notebooks need it here
+
+    return PrivateRocDisplay.image(curves)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -74,7 +82,11 @@ class RocCurve(Evaluation):
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         points = zip(self.thresholds, self.fpr, self.tpr, strict=True)
-        return ["score at least", "false positives", "true positives"], [tuple(map(number, point)) for point in points]
+        rows = [(number(cut), f"{negative:.3f}", f"{positive:.3f}") for cut, negative, positive in points]
+        return ["score at least", "false positives", "true positives"], rows
+
+    def _repr_html_(self) -> str:
+        return drawn([self]) + super()._repr_html_()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -119,6 +131,13 @@ class RocCurves(Evaluation):
         rare = ", ".join(f"'{name}'" for name in self.curves if name not in self.known)
         because = f"there are too few rows of {rare}" if rare else "pairs of classes have too few rows"
         return f"ROC curves of {len(self.curves)} classes: AUC of {areas}; {m} is not known, since {because}"
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        rows = [(name, *(f"{share:.3f}" for share in (c.auc, *c.auc_interval))) for name, c in self.curves.items()]
+        return ["class against the others", "AUC", "from", "to"], rows
+
+    def _repr_html_(self) -> str:
+        return drawn(list(self.curves.values())) + super()._repr_html_()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -166,11 +185,11 @@ def private_roc_curve(
     scored = score_table(model, X, y, schema, classes, bounds, default, positive)
     place = class_place(positive, scored.schema.classes)
     plan = partial(_count_each, cells=len(scored.cuts) + 1, **settings)
-    counts, kept = ask(plan, scored.rows, scored.schema, epsilon, ledger, random_state)
+    counts, kept = ask(plan, model, scored.rows, scored.schema, epsilon, ledger, random_state)
     return told(curves_of(counts, scored.cuts, place, kept))
 
 
-def rehearse_roc_curve(model: Any, *, epsilon: Any, schema: Any = None, positive: Any = None) -> Releases:
+def rehearse_roc_curve(model: Any, *, epsilon: Any, schema: Any = None, positive: Any = None) -> Rehearsal:
     """The answers that `private_roc_curve` would ask for, with their noise; nothing is opened or charged."""
     public, cuts = evaluation_schema(model, schema, None), score_cuts((0, 1))
     class_place(positive, public.classes)
@@ -256,11 +275,12 @@ def private_auc(
     scored = score_table(model, X, y, schema, classes, bounds, default, positive)
     place, cells = class_place(positive, scored.schema.classes), len(scored.cuts) + 1
     if len(scored.schema.classes) > 2:
-        counts, kept = ask(partial(_count_each, cells=cells), scored.rows, scored.schema, epsilon, ledger, random_state)
+        plan = partial(_count_each, cells=cells)
+        counts, kept = ask(plan, model, scored.rows, scored.schema, epsilon, ledger, random_state)
         return told(Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept))
     found, kept = ask(
         lambda source, budget: misordered_area(source, budget, place, *code_scorer("score", cells)),
-        scored.rows, scored.schema, epsilon, ledger, random_state,
+        model, scored.rows, scored.schema, epsilon, ledger, random_state,
     )  # fmt: skip
     return told(Auc(auc=found[0], auc_interval=found[1], **kept))
 

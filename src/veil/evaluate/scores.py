@@ -3,16 +3,14 @@
 A score becomes the number of a cell of a public grid, by a rule that depends on that row alone; no value can fail.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
@@ -25,6 +23,7 @@ from ..models import PrivateClassifier
 from ..models.base import declared, is_public
 from ..models.rows import as_table, label_column
 from ..models.selectors import PrivateSelector
+from ..progress import advance, progress
 from ..questions import UNIT
 from ..schema import Schema
 from .handing import Handed, handed
@@ -301,24 +300,14 @@ def _one_by_one(
     """The same, of one row at a time, those at these places."""
     length = len(places)
     found = np.full((length, width), missing)
-    with quiet(), share_done() as advance:
+    with quiet(), progress():
         for step in range(STEPS):  # so many for any number of rows
             for place in range(length * step // STEPS, length * (step + 1) // STEPS):
                 with suppress(Exception):  # whatever a row does to a model is no reason to tell about it
                     made = np.asarray(call(rows.one(places[place])), found.dtype).reshape(-1)
                     found[place] = made if made.size == width else missing
-            advance()
+            advance("judging rows one by one", step + 1, STEPS)  # a share: neither how many rows there are, nor a rate
     return found
-
-
-@contextmanager
-def share_done() -> Iterator[Callable[[], None]]:
-    """A progress bar of `STEPS` steps on a terminal: the share that is done, no number of rows, no rate."""
-    console = Console(stderr=True)
-    columns = TextColumn("judging rows one by one"), BarColumn(), TaskProgressColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=STEPS)
-        yield lambda: progress.advance(task)
 
 
 def _predictions(model: Any, X: Any, given: Schema | None, public: Schema) -> Any:

@@ -13,9 +13,10 @@ from ..kernel.ledger import Ledger
 from ..kernel.source import open_source
 from ..models import PrivateClassifier
 from ..models.rows import training_columns
-from ..plans.run import Releases, check_budget, guessed_rows, made_up, try_out
+from ..plans.rehearsal import Rehearsal
+from ..plans.run import check_budget, guessed_rows, made_up, try_out
 from ..questions import Linear
-from .result import class_place
+from .result import Judged, class_place
 from .roc import RocCurve, RocCurves, counts_of_part, curves_of
 from .scores import evaluation_schema
 
@@ -50,17 +51,18 @@ def fit_and_evaluate(
         "schema_": judged,
         "releases_": tuple(asked.releases[len(fitted.releases) :]),
         "receipts_": tuple(asked.receipts[len(fitted.receipts) :]),
+        "judged_": Judged.of(model),
     }
     return curves_of(counts, cuts, place, kept)
 
 
-def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Releases:
+def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Rehearsal:
     """The answers that `fit_and_evaluate` would ask for, with their noise; nothing is opened or charged."""
     trial, schema = clone(model).set_params(random_state=0), model.schema
     ledger = Ledger(max(Budget(model.epsilon), Budget(epsilon)), schema.name)
     rows = made_up(schema, guessed_rows(schema))
     curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
-    return (*trial.releases_, *curve.releases_)
+    return Rehearsal((*trial.releases_, *curve.releases_), schema)
 
 
 def _part(share: Any) -> Fraction:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from ..errors import BadInput
+from ..progress import advance
 from ..schema import Schema
 from .budget import Budget
 from .checks import together
@@ -46,8 +47,10 @@ class Asking:
         many = self._rows_of(score) >= 2**31  # pairs of so many rows need Python's integers
         scores = np.empty(len(candidates), object if many else np.int64)
         apart = ((place, self._table.tabulate(candidate)) for place, candidate in enumerate(candidates))
-        for place, counts in self._table.tabulate_each(candidates) if together(candidates, score) else apart:
+        found = self._table.tabulate_each(candidates) if together(candidates, score) else apart
+        for done, (place, counts) in enumerate(found):
             scores[place] = score(counts)
+            advance("scoring candidates", done + 1, len(candidates))
         return scores
 
     def _rows_of(self, score: Score) -> int:
@@ -71,6 +74,7 @@ class Asking:
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
         protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
         noise = {"noise": self._noise.name, "private": self._noise.private and not self.schema.public}
+        advance(f"asking: {verb}")
         receipt = self._account.charge(budget, verb=verb, question=question, protects=protects, **noise)
         self._record.receipts.append(receipt)
         return receipt

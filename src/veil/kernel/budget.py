@@ -42,10 +42,10 @@ class Budget:
 
     epsilon: Fraction
 
-    def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget") -> None:
-        value = epsilon.epsilon if isinstance(epsilon, Budget) else exact(epsilon, "epsilon")
+    def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget", what: str = "epsilon") -> None:
+        value = epsilon.epsilon if isinstance(epsilon, Budget) else exact(epsilon, what)
         if value <= 0:
-            raise BadInput("epsilon must be greater than zero")
+            raise BadInput(f"{what} must be greater than zero")
         object.__setattr__(self, "epsilon", value)
 
     def split(self, *shares: "float | str | Fraction") -> "tuple[Budget, ...]":

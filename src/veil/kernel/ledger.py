@@ -85,7 +85,7 @@ class Ledger:
     """
 
     def __init__(self, limit: "float | str | Fraction | Budget", name: str) -> None:
-        line = first_line(Budget(limit), name)
+        line = first_line(Budget(limit, "the limit"), name)
         self._kept, self._words = _Kept(Store(None)), dict[str, str]()
         with self._kept.store.turn(write=True) as turn:
             turn.append(line, Place())
@@ -94,7 +94,7 @@ class Ledger:
     @classmethod
     def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
         """A new ledger file; an existing file is left alone and refused."""
-        create_file(Path(path), first_line(Budget(limit), name))
+        create_file(Path(path), first_line(Budget(limit, "the limit"), name))
         return cls.open(path)
 
     @classmethod

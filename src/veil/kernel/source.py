@@ -10,6 +10,7 @@ import numpy as np
 from ..columns import Numeric
 from ..encoding import quiet
 from ..errors import BadInput, LedgerProblem
+from ..progress import advance
 from ..questions import Axis, Binned, Grid, Partition, Scorer
 from ..schema import Schema
 from .budget import Budget, exact
@@ -171,6 +172,7 @@ class Source(Selecting):
             scores = np.empty(mask.shape, np.int64)
             for places, starts, counts in self._table.tabulate_within(partition, axes):
                 scores[:, places] = np.add.reduceat(score.cells(counts), starts).T - marks[places] * score.unit
+                advance("scoring candidates", places[-1] + 1, len(axes))
             winners = permute_and_flip_each(scores, mask, epsilon / (score.high - score.low), self._noise)
         return self._wrap(frozen(winners), float((score.high - score.low) / (epsilon * score.unit)), receipt)
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ..bags import Bag, Bags
 from ..encoding import columns_of, in_blocks, person_numbers
 from ..errors import BadInput
+from ..progress import advance
 from ..questions import Axis, Grid, Partition, join
 from ..schema import Schema
 from .bag_minimise import WordRows
@@ -67,6 +68,7 @@ class Table:
         for places in bundles(partitions, range(len(partitions)), most):
             some = [partitions[place] for place in places]
             counts += added_up(self.tabulate(as_one(some), by_class), some)
+            advance("counting tables", len(counts), len(partitions))
         return counts
 
     def tabulate_each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:

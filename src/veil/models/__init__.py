@@ -63,6 +63,7 @@ def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:
         raise BadInput(f"{path} has settings that this version of Veil does not have: upgrade")
     model = kind(**{**settings, "epsilon": _number(settings["epsilon"])}, schema=held["schema"])
     model._keep(**held)
+    model.file_ = os.path.basename(path)
     return model
 
 

@@ -21,8 +21,10 @@ from ..kernel.budget import Budget
 from ..kernel.ledger import Receipt
 from ..kernel.release import Release
 from ..kernel.source import Source
+from ..pages import Reported
 from ..plans.finish import log_probabilities, probabilities
-from ..plans.run import is_private, rehearse, run, total
+from ..plans.rehearsal import Rehearsal
+from ..plans.run import is_private, marks, rehearse, run, total
 from ..questions import Scorer
 from ..schema import Schema
 from ..synopsis.domain import declared_values
@@ -69,13 +71,14 @@ class OfPublicRows:
         return self.method if model is None else MethodType(self.method, model)
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
+class PrivateClassifier(Reported, ClassifierMixin, BaseEstimator, ABC):
     """A classifier that is fitted by asking private rows a few questions under a budget.
 
     `epsilon` is what a fit costs, exactly. `schema` is a Schema, the path of one, or "public" for rows that are no
     secret: their domain is then read from them and the model is marked as not private. `ledger` is a Ledger or the
-    path of one, and every fit is charged to it; without one a fit has a budget of its own. `random_state` other than
-    None makes the noise repeatable, and the model is marked as not private.
+    path of one, and every fit is charged to it; without one a fit has a budget of its own, and of private rows it warns
+    (`veil.NoLedger`). `random_state` other than None makes the noise repeatable, and the model is marked as not
+    private.
 
     `classes_` are whole numbers or truth values if the schema writes all classes so, else text.
 
@@ -107,8 +110,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         warn_if_bad(self.verdict_)
         return self
 
-    def rehearse(self) -> "tuple[Release[Any], ...]":
-        """The answers that a fit would ask for, with their noise; nothing is opened or charged."""
+    def rehearse(self) -> Rehearsal:
+        """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
         return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
 
     def _schema(self, X: Any, y: Any) -> Schema:
@@ -126,6 +129,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> None:
         self.schema_, self.scorer_, self.releases_, self.receipts_ = schema, scorer, releases, receipts
         self.settings_, self.n_features_in_ = settings, len(schema.column) - 1
+        vars(self).pop("file_", None)  # of a model that was loaded and is fitted again
         self._keep_classes(declared_values(schema.classes))
 
     def _keep_classes(self, classes: npt.NDArray[Any]) -> None:
@@ -197,7 +201,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
     def _summary(self) -> str:
-        spent, mark = amount(total(self.receipts_)), "" if self.private_ else ", NOT private"
+        spent, mark = amount(total(self.receipts_)), marks(self.schema_, self.receipts_)
         name = f"{type(self).__name__} of '{readable(self.schema_.name)}'"
         return f"{name} for epsilon {spent}{mark}{shown(self.verdict_)}"
 
@@ -207,7 +211,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, ABC):
         if not hasattr(self, "releases_"):
             return diagram
         rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in self.releases_]
-        return diagram + html_table(self._summary(), ["answer", "about", "noise scale", "95 % within"], rows)
+        header = ["answer", "about", "noise scale", "95 % within"]
+        return diagram + html_table(self._summary(), header, rows, all_in=".releases_")
 
 
 def keep_names(model: Any, X: Any) -> None:

@@ -18,8 +18,9 @@ from ..questions import Linear
 
 PALEST = 0.15  # how strong the colour of a node is that is sure of nothing
 LETTERS = 24  # of a name in a node
-WIDTH, HEIGHT, LARGEST = 2.4, 1.9, 60  # inches of a leaf, of a level, and of a drawing at most
-FONT, SMALLEST = 8, 3  # points of text
+WIDTH, HEIGHT = 2.4, 1.9  # inches of a leaf and of a level
+SCREEN, LARGEST = 16, 60  # inches of a drawing at most: of one that fits a screen, and of one whose depth was asked for
+FONT, READABLE, SMALLEST = 8, 5, 3  # points of text
 LETTER, LINE = 0.62, 1.3  # how wide a letter and how high a line is, beside the size of its font
 APART = 2  # standard errors from which on rows are told apart from none
 NOISE = "no more rows\nthan noise"
@@ -123,7 +124,7 @@ def plot_tree(
     the colour of its class, the stronger the surer. Nodes whose rows are not told apart from none are one box for all
     such branches of a node, and what is below them is not drawn, unless `folded` is False. Names are for columns and
     classes in the schema's order. Without a `fontsize`, text is as large as fits; without `max_depth` too, there are as
-    many levels as can be read.
+    many levels as can be read on a screen, and dots where there are more: `max_depth` makes room for them.
 
     >>> from veil import DecisionTreeClassifier, datasets
     >>> rows, schema = datasets.load("iris")
@@ -133,14 +134,15 @@ def plot_tree(
     root, prior = tree_nodes(model)
     columns = _names(feature_names, [column.name for column in model.schema_.features], "feature_names")
     classes = _names(class_names, model.schema_.classes, "class_names")
+    most, least = (LARGEST, SMALLEST) if max_depth is not None or ax is not None else (SCREEN, READABLE)
     for levels in [max_depth] if max_depth is not None else range(_height(root), -1, -1):
         found = _shown(root, prior, levels, folded)
         places = _places(_gathered(found) if folded else found)
         texts = {shown: _box_text(shown, columns, list(classes.values())) for shown in places}
         wide, deep = (max(spot[side] for spot in places.values()) + 1 for side in (0, 1))
-        axes = _new_axes(wide, deep) if ax is None else ax
+        axes = _new_axes(wide, deep, most) if ax is None else ax
         size = fontsize or _largest_font(axes, wide, deep, texts)
-        if fontsize or size >= SMALLEST:
+        if fontsize or size >= least:
             break
     axes.set(xlim=(-0.5, wide - 0.5), ylim=(0.5 - deep, 0.5))
     axes.set_axis_off()
@@ -192,10 +194,10 @@ def _box_text(shown: _Shown, columns: dict[str, str], classes: Sequence[str]) ->
     return "\n".join(lines)
 
 
-def _new_axes(wide: float, deep: float) -> Any:
+def _new_axes(wide: float, deep: float, most: float) -> Any:
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(min(WIDTH * wide, LARGEST), min(HEIGHT * deep, LARGEST))).add_axes((0, 0, 1, 1))
+    return Figure(figsize=(min(WIDTH * wide, most), min(HEIGHT * deep, most))).add_axes((0, 0, 1, 1))
 
 
 def _largest_font(ax: Any, wide: float, deep: float, texts: dict[_Shown, str]) -> float:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,12 @@ from sklearn.utils import Bunch, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..display import amount, text_table
+from ..display import amount, html_table, text_table
 from ..errors import BadInput
 from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
-from ..kernel.release import Release
-from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, total
+from ..pages import Page, Reported
+from ..plans.rehearsal import Rehearsal
+from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, marks, total, warn_of_no_ledger
 from ..schema import Schema
 from ..verdicts import Verdict
 from .base import OfPublicRows, PrivateClassifier, declared, is_public
@@ -29,7 +30,7 @@ from .rows import public_schema, public_words
 from .selectors import PrivateSelector
 
 
-class PrivatePipeline(ClassifierMixin, BaseEstimator):
+class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
     """Selectors, and a classifier last, that share a budget: `shares` of epsilon, one for each step.
 
     Every step is fitted with its part of epsilon on what the steps before it selected. Their own `epsilon`, `schema`,
@@ -72,7 +73,9 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         steps, budget = self._checked(), Budget(self.epsilon)
         schema = self._schema(X, y, steps)
         parts = self._parts(steps, schema, budget)
-        ledger = _ledger(self.ledger, budget, schema)
+        ledger = ledger_of(self.ledger, budget, schema)
+        check_budget(ledger, budget)
+        warn_of_no_ledger(self.ledger, budget, schema, self.random_state)
         fitted: list[Any] = []
         for place, (step, part) in enumerate(zip(steps, parts, strict=True)):
             given = {"schema": schema, "ledger": ledger, "random_state": _seed(self.random_state, place)}
@@ -84,14 +87,14 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         self._keep(fitted)
         return self
 
-    def rehearse(self) -> "tuple[Release[Any], ...]":
+    def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise; nothing is opened or charged.
 
         What is selected is made up, as the rows are.
         """
         schema = self._schema(None, None, self._checked())
         alone = clone(self).set_params(schema=schema, ledger=None, random_state=0)
-        return tuple(alone.fit(made_up(schema, guessed_rows(schema))).releases_)
+        return Rehearsal(alone.fit(made_up(schema, guessed_rows(schema))).releases_, schema)
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Write the classifier to a file, with the receipts of all steps: it cost what they cost together.
@@ -99,10 +102,21 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         `veil.load_model` reads it back as a classifier of what was selected alone. The noisy answers in it are those
         of the classifier; what the selectors answered is its schema.
         """
+        self._published().save(path, force=force)
+
+    def report(self, path: Any = None, *, ledger: Any = None, force: bool = False) -> "Path | Page":
+        """The page of the classifier, at the cost of all steps; see `PrivateClassifier.report`."""
+        last = self._published()
+        last.ledger = self.ledger
+        last.settings_ = {"steps": ", ".join(type(step).__name__ for step in self.steps_), **last.settings_}
+        return last.report(path, ledger=ledger, force=force)
+
+    def _published(self) -> Any:
+        """The classifier, which cost what all steps cost together."""
         check_is_fitted(self)
         last = copy(self.steps_[-1])
         last.receipts_ = self.receipts_
-        last.save(path, force=force)
+        return last
 
     @property
     def named_steps(self) -> Bunch:
@@ -220,16 +234,23 @@ class PrivatePipeline(ClassifierMixin, BaseEstimator):
         last, X = self._last(X)
         return float(last.score(X, y, sample_weight))
 
-    def report(self) -> str:
+    def summary(self) -> str:
         """What each step asked and what it cost, as a table."""
         check_is_fitted(self)
+        return text_table(*self._costs())
+
+    def _costs(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
         rows = [
             (type(step).__name__, amount(cost), "; ".join(f"{r.verb} {r.question}" for r in step.receipts_))
             for step, cost in zip(self.steps_, self.costs_, strict=True)
         ]
-        mark = "" if self.private_ else ", NOT private"
+        mark = marks(self.schema_, self.receipts_)
         title = f"PrivatePipeline for epsilon {amount(sum(self.costs_, Fraction(0)))}{mark}"
-        return text_table(title, ["step", "epsilon", "asked"], rows)
+        return title, ["step", "epsilon", "asked"], rows
+
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram; of a fitted pipeline also what each step cost."""
+        return str(super()._html_repr()) + (html_table(*self._costs()) if hasattr(self, "costs_") else "")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -248,13 +269,6 @@ def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
         seen[kind] += 1
         found.append(step if isinstance(step, tuple) else (f"{kind}-{seen[kind]}" if kinds[kind] > 1 else kind, step))
     return found
-
-
-def _ledger(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
-    """The ledger, if it has enough left for all steps."""
-    account = ledger_of(ledger, budget, schema)
-    check_budget(account, budget)
-    return account
 
 
 def _seed(random_state: Any, place: int) -> Any:

@@ -103,6 +103,8 @@ def as_table(X: Any, public: bool, width: int) -> Any:
     """A frame or mapping as it is; all else as an array of two dimensions, an empty list as one of this width."""
     if isinstance(X, Mapping) or hasattr(X, "column_names"):
         return X
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # before its columns: of a look at them, it would warn
+        raise BadInput("the data frame is lazy: collect it first")
     if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
         return X
     if issparse(X):

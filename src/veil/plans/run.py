@@ -4,6 +4,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,19 +13,26 @@ from scipy.sparse import csr_matrix
 from ..calendars import PARTS
 from ..columns import Categorical, Numeric
 from ..dates import Date
-from ..display import amount
-from ..errors import BadInput, BudgetRefused
+from ..display import amount, readable
+from ..errors import BadInput, BudgetRefused, NoLedger, warn
 from ..kernel.budget import Budget
 from ..kernel.ledger import Ledger, Receipt
+from ..kernel.noise import make_noise
 from ..kernel.release import Release
 from ..kernel.source import Source, open_source
 from ..schema import Schema
+from .rehearsal import Rehearsal
 
 GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are
 MOST_ROWS = 100_000
 Result = TypeVar("Result")
 Plan = Callable[[Source, Budget], Result]
 Releases = tuple[Release[Any], ...]
+NO_LEDGER = (
+    "epsilon {cost} of '{data}' is charged to no ledger, so nothing adds it to what else is asked of these rows: give "
+    "ledger=, a veil.Ledger(limit, name) or the path of one made by `veil ledger create`"
+)
+_alone: set[str] = set()  # the ledgers of runs that were given none
 
 
 def run(
@@ -39,9 +47,11 @@ def run(
 ) -> tuple[Result, Releases, tuple[Receipt, ...]]:
     """What a plan makes of rows, every release it was made from, and what they cost.
 
-    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own. Receipts bear the `purpose`.
+    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own, and warns if it is private.
+    Receipts bear the `purpose`.
     """
     source = open_source(rows, schema, ledger_of(ledger, budget, schema), noise=noise, purpose=purpose)
+    warn_of_no_ledger(ledger, budget, schema, noise)
     result = plan(source, budget)
     releases, receipts = source.record
     return result, tuple(releases), tuple(receipts)
@@ -53,7 +63,38 @@ def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
         return Ledger.open(ledger)
     if ledger is not None and not isinstance(ledger, Ledger):
         raise BadInput("ledger must be a Ledger, the path of one, or None")
-    return Ledger(budget, schema.name) if ledger is None else ledger
+    if ledger is not None:
+        return ledger
+    own = Ledger(budget, schema.name)
+    _alone.add(own.id)
+    return own
+
+
+def warn_of_no_ledger(ledger: Any, budget: Budget, schema: Schema, noise: Any) -> None:
+    """Warn, before anything is asked, if private rows are to be asked with private noise and no ledger was given."""
+    if ledger is None and not schema.public and make_noise(noise).private:
+        warn(NO_LEDGER.format(cost=amount(budget.epsilon), data=readable(schema.name)), NoLedger)
+
+
+def marks(schema: Schema, receipts: Sequence[Receipt]) -> str:
+    """What a title adds to the cost: that the promise does not hold, or that nobody adds the cost up."""
+    if not is_private(schema, receipts):
+        return ", NOT private"
+    return ", charged to no ledger" if any(receipt.ledger in _alone for receipt in receipts) else ""
+
+
+def share_rows(trained: Sequence[Receipt], judged: Sequence[Receipt]) -> bool:
+    """Whether two runs may have asked the same rows: both charged one ledger, and not disjoint parts of its rows."""
+    accounts = [{(receipt.ledger, receipt.account) for receipt in receipts} for receipts in (trained, judged)]
+    pairs = [(one, other) for (book, one), (same, other) in product(*accounts) if book == same]
+    return any(not _disjoint(*pair) for pair in pairs)
+
+
+def _disjoint(first: str, second: str) -> bool:
+    """Whether two accounts are of different parts of one split."""
+    steps = zip(first.strip("/").split("/"), second.strip("/").split("/"), strict=False)
+    apart = next(((one, other) for one, other in steps if one != other), ("", ""))
+    return all(apart) and apart[0].partition(".")[0] == apart[1].partition(".")[0]
 
 
 def check_budget(account: Ledger, budget: Budget) -> None:
@@ -70,12 +111,12 @@ def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
     run(plan, made_up(schema, 0), schema, budget, noise=0)
 
 
-def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Releases:
+def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Rehearsal:
     """The answers that a run would ask for, with their noise: the plan, tried on rows that are made up.
 
     Nothing is opened or charged. A plan whose later questions follow from earlier answers shows one of its ways.
     """
-    return run(plan, made_up(schema, guessed_rows(schema)), schema, budget, noise=0)[1]
+    return Rehearsal(run(plan, made_up(schema, guessed_rows(schema)), schema, budget, noise=0)[1], schema)
 
 
 def guessed_rows(schema: Schema) -> int:

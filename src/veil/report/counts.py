@@ -17,6 +17,7 @@ PALE = "#8c8c8c"  # what the noise has drowned
 MOST_CODES = 40  # drawn of one column: those with the most rows
 MOST_CLASSES = len(COLOURS)  # drawn as shares; more of them are a heat map
 LETTERS = 22  # of a name beside an axis
+CLASS_LETTERS, MOST_ACROSS = 10, 20  # of a class below a heat map; classes that are named there
 
 
 def share_intervals(counts: npt.ArrayLike, error: npt.ArrayLike) -> tuple[Numbers, Numbers, Numbers]:
@@ -125,7 +126,7 @@ class CountsDisplay:
         if ax is None:
             import matplotlib.pyplot as plt  # only here: it may open a window system
 
-            ax = plt.subplots(figsize=(6, height(self) + 0.5), layout="constrained")[1]
+            ax = plt.subplots(figsize=(6, max(height(self) + 0.5, 1.6)), layout="constrained")[1]
         self.ax_, self.figure_ = ax, ax.figure
         draw(self, ax)
         ax.set_ylabel(readable(self.column), parse_math=False)
@@ -159,8 +160,11 @@ def displays(releases: Any) -> list[CountsDisplay]:
 
 def height(display: CountsDisplay) -> float:
     """Inches that a drawing needs."""
-    lines = len(display.classes) if display.as_shares else 1
-    return 0.4 + len(display.shown) * (0.12 + 0.07 * lines)
+    lines = len(display.shown)
+    if display.as_shares:
+        return 0.4 + lines * (0.12 + 0.07 * len(display.classes))
+    below = max(len(readable(name, CLASS_LETTERS)) for name in display.classes)  # names of classes, turned
+    return 0.4 + 0.2 * lines + 0.08 * below
 
 
 def draw(display: CountsDisplay, ax: Any) -> None:
@@ -194,12 +198,12 @@ def _draw_heat(display: CountsDisplay, shown: Any, ax: Any) -> None:
     blue = LinearSegmentedColormap.from_list("rows", [f"{COLOURS[0]}18", f"{COLOURS[0]}ff"])  # see-through when few
     seen = np.ma.masked_where(counts <= display.error[shown], counts.astype(np.float64))
     ax.imshow(seen, cmap=blue, vmin=0, vmax=max(counts.max(), 1), aspect="auto", interpolation="none")
-    _name_ticks(ax.xaxis, display.classes, letters=10)
+    _name_ticks(ax.xaxis, display.classes, letters=CLASS_LETTERS)
 
 
 def _name_ticks(axis: Any, names: Any, letters: int = LETTERS) -> None:
     """A tick for each name, or for every few of many; names are plain text, whatever is in them."""
-    step = -(-len(names) // MOST_CODES)
+    step = -(-len(names) // (MOST_CODES if axis.axis_name == "y" else MOST_ACROSS))
     labels = [readable(name, letters) for name in names[::step]]
     turn = 90 if axis.axis_name == "x" and max(map(len, labels)) > 3 else 0
     axis.set_ticks(range(0, len(names), step), labels, parse_math=False, rotation=turn)

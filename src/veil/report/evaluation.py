@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import number
+from ..display import amount, number
 from ..evaluate import RocCurve, RocCurves
 from . import sections
 from .figures import roc_figure
@@ -18,6 +18,13 @@ NOISE = """<p><strong>This curve is noise.</strong> The exact AUC may be nearly 
 few rows.</p>"""
 
 
+WORDS = {"roc": "a ROC curve", "auc": "the area under its ROC curve", "accuracy": "the share it predicts right"}
+SAME = """<p class="banner" role="alert"><strong>Flattered, maybe</strong>By its receipts the model was trained on the
+rows of the ledger that was charged here. If the rows that judge it were among them, these figures are too good: a
+model knows the rows it was trained on. Rows can be set apart before training, with <code>veil train --test-share</code>
+or <code>Source.split_at_random</code>.</p>"""
+
+
 def title(found: Any) -> str:
     """What the page is called."""
     return f"evaluation on {found.schema_.name}"
@@ -25,26 +32,58 @@ def title(found: Any) -> str:
 
 def parts(found: Any, left: Fraction | None, limit: Fraction | None) -> list[str]:
     """The sections, from what it is to what was released."""
-    curves = found.curves if isinstance(found, RocCurves) else {found.positive: found}
-    drawn = "".join(_curve(curve, place) for place, curve in enumerate(curves.values(), 1))
-    facts = {"Judges": f"how well scores tell {listed(found.schema_.classes)} apart"}
+    curved = isinstance(found, (RocCurve, RocCurves))
+    facts = {"Judges": _judged(found), "By": f"how well it tells {listed(found.schema_.classes)} apart"}
+    words = (
+        "thresholds chosen privately, and rows of each class counted between them" if curved else "noisy counts of rows"
+    )
     return [
-        _headline(found, left, limit),
-        sections.section(
-            "The curve" if len(curves) == 1 else "The curves", READ, f'<div class="figures">{drawn}</div>'
-        ),
-        sections.asked(found, "thresholds chosen privately, and rows of each class counted between them", facts),
+        (SAME if found.same_rows_ else "") + _headline(found, left, limit),
+        _curves(found) if curved else sections.section("What was found", sections.table("Numbers", *found.table())),
+        sections.asked(found, words, facts),
         sections.cost(found, left, limit),
         sections.noise(found),
     ]
 
 
+def _judged(found: Any) -> str:
+    """Which model it was, as far as that is known: its file, kind, method, data set and cost, and its last receipt."""
+    model = found.judged_
+    if model is None or not model.receipts:
+        return escaped(model.kind if model else "unknown", 100)
+    last = model.receipts[-1]
+    about = f"{model.kind} ({model.method}) of {model.data} for epsilon {amount(model.epsilon)}"
+    file = f"<code>{escaped(model.file)}</code>: " if model.file else ""
+    return f"{file}{escaped(about, 200)}, entry {last.number} of ledger {last.ledger[:8]}, hash {last.hash[:12]}"
+
+
+def _curves(found: Any) -> str:
+    curves = found.curves if isinstance(found, RocCurves) else {found.positive: found}
+    drawn = "".join(_curve(curve, place) for place, curve in enumerate(curves.values(), 1))
+    name = "The curve" if len(curves) == 1 else "The curves"
+    return sections.section(name, READ, f'<div class="figures">{drawn}</div>', *map(_points, curves.values()))
+
+
 def _headline(found: Any, left: Fraction | None, limit: Fraction | None) -> str:
     tiles = _tiles(found)
-    apart = "" if found.private_ else "NOT "
+    apart, model = "" if found.private_ else "NOT ", found.judged_
+    what = f"A {model.method.replace('-', ' ')} model" if model and model.method else "A classifier"
     heading = f"How good a classifier is on “{escaped(found.schema_.name)}”, measured {apart}privately"
-    lead = "A ROC curve of test rows, made from noisy counts." + sections.hidden(found)
-    return sections.headline(heading, lead, [*tiles, *sections.cost_tiles(found, left, limit)])
+    named = f" from the file {model.file}" if model and model.file else ""
+    lead = f"{escaped(what + named, 150)}, judged by {WORDS.get(found.method, 'noisy counts')} of test rows."
+    tiles = [*_tiles(found), *sections.cost_tiles(found, left, limit)]
+    return sections.headline(heading, lead + sections.hidden(found), tiles)
+
+
+def _tiles(found: Any) -> list[tuple[str, str]]:
+    """The number that was found and where the exact one may lie, if it is one number."""
+    for name in ("auc", "accuracy"):
+        if hasattr(found, name):
+            low, high = getattr(found, f"{name}_interval")
+            words = "M of Hand and Till" if isinstance(found, RocCurves) else {"auc": "AUC"}.get(name, name)
+            held = f"{low:.3f} to {high:.3f}", "holds the exact one, with 95 % confidence"
+            return [(f"{getattr(found, name):.3f}", words), held]
+    return []
 
 
 def _tiles(found: Any) -> list[tuple[str, str]]:
@@ -60,9 +99,13 @@ def _tiles(found: Any) -> list[tuple[str, str]]:
 
 def _curve(curve: RocCurve, place: int) -> str:
     caption = f"<figcaption>{escaped(curve.positive)} <small>AUC {curve.auc:.3f}</small></figcaption>"
+    return f"{NOISE if curve.only_noise else ''}<figure>{caption}{roc_figure(curve, place)}</figure>"
+
+
+def _points(curve: RocCurve) -> str:
+    """All points of a curve: a table below the drawings, which are too narrow for it."""
     header = ["score at least", "false positives", "from", "to", "true positives", "from", "to"]
     rates = np.array([curve.fpr, *curve.fpr_band, curve.tpr, *curve.tpr_band])[:, 1:-1].T
     cuts = curve.thresholds[1:-1]
     rows = [(number(cut), *(f"{rate:.3f}" for rate in row)) for cut, row in zip(cuts, rates, strict=True)]
-    listing = sections.table("Thresholds", header, rows)
-    return f"{NOISE if curve.only_noise else ''}<figure>{caption}{roc_figure(curve, place)}</figure>{listing}"
+    return sections.table(f"Thresholds for {escaped(curve.positive)}", header, rows)

@@ -1,15 +1,16 @@
 """report: one page of HTML that stands by itself: no script runs, nothing is fetched."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
-from ..evaluate import RocCurve, RocCurves
+from ..evaluate import Evaluation
 from ..kernel.budget import exact
 from ..plans.run import total
 from ..synopsis import Synopsis
@@ -31,17 +32,19 @@ def report(
     quality: Sequence[tuple[str, float, float]] = (),
     check: tuple[Any, Any] | None = None,
     part: str = "",
+    links: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """One self-contained HTML page about a fitted model, a synopsis or a ROC curve, for readers who did not run it.
+    """One self-contained HTML page about a fitted model, a synopsis or an evaluation, for readers who did not run it.
 
     `left` and `limit` are the ledger's, if the page shall show them. `quality` has a name, an accuracy and an AUC for
     each model to compare, measured on public rows or privately. `check` are rows and their labels, PUBLIC ones, on
-    which the calibration of a model is measured. `part` says which of the rows this is about, if not all.
+    which the calibration of a model is measured. `part` says which of the rows this is about, if not all. `links` are
+    other pages, by what they are called: file names beside this page.
     Only releases, public scales, the schema and receipts enter besides, so the same ones always make the same text.
     """
-    special = {Synopsis: synopsis_report, RocCurve: evaluation_report, RocCurves: evaluation_report}.get(type(model))
-    if special is None:
-        special = model_report
+    kinds = {Synopsis: synopsis_report, Evaluation: evaluation_report}
+    special: Any = next((pages for kind, pages in kinds.items() if isinstance(model, kind)), model_report)
+    if special is model_report:
         check_is_fitted(model)
     left, limit = _balance(model, left, limit)
     first, *others = special.parts(model, left, limit)
@@ -50,6 +53,7 @@ def report(
         sections.verdict(model),
         first,
         sections.apart(part),
+        sections.linked(links),
         *others,
         calibration(model, check) if special is model_report else "",
         sections.quality(quality),

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from html import escape
 from math import isnan
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -41,6 +43,12 @@ def unit(model: Any) -> str:
 def apart(part: str) -> str:
     """Which part of the rows this is about; nothing if it is about all."""
     return f"<p>{escaped(part, 300)}</p>" if part else ""
+
+
+def linked(links: Mapping[str, str]) -> str:
+    """Where other pages are, by what they are called; nothing if there are none."""
+    found = "; ".join(f'<a href="{escape(quote(file))}">{escaped(name, 100)}</a>' for name, file in links.items())
+    return f'<p class="quiet">See also: {found}.</p>' if found else ""
 
 
 def banner(model: Any) -> str:
@@ -277,7 +285,7 @@ def section(title: str, *parts: str) -> str:
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table; a long one can be unfolded."""
-    shown = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows])
+    shown = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows], None)
     if len(rows) <= MOST_COLUMNS:
         return f'<div class="scroll">{shown}</div>'
     return f'<details><summary>{caption}: {len(rows):,} lines</summary><div class="scroll">{shown}</div></details>'

@@ -42,7 +42,7 @@ def parts(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> 
 
 def _headline(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> str:
     apart, schema = "" if synopsis.private_ else "NOT ", synopsis.schema_
-    lead = f"Noisy counts of {_by(synopsis)}, from which queries are answered and synthetic rows are drawn."
+    lead = f"Noisy counts of {_by(synopsis)}: they answer queries, and synthetic rows of these columns come from them."
     tiles = sections.cost_tiles(synopsis, left, limit)
     tiles.append((f"{len(synopsis.grid.columns)} of {len(schema.features)}", "columns were kept"))
     tiles.append(_counts_tile(synopsis))
@@ -77,7 +77,11 @@ def _kept(synopsis: Synopsis) -> str:
     schema, axes = synopsis.schema_, synopsis.grid.axes
     rows = [(axis.column, schema.get(axis.column).size, axis.size, shown(axis.names, 12)) for axis in axes]
     dropped = [column.name for column in schema.features if column.name not in synopsis.grid.columns]
-    left_out = f"<p>Left out: {listed(dropped)}. The table says nothing about them.</p>" if dropped else ""
+    left_out = (
+        f"<p>Left out: {listed(dropped)}. The table says nothing about them, and synthetic rows do not have them.</p>"
+        if dropped
+        else ""
+    )
     listing = sections.table("Kept, and how finely", ["column", "declared codes", "groups", "of"], rows)
     return sections.section("What was kept", _cells(synopsis), listing, left_out)
 

@@ -61,13 +61,13 @@ class Marginal:
         return title, list(columns), list(zip(*columns.values(), strict=True))
 
     def __repr__(self) -> str:
-        return text_table(*self._summary())
+        return text_table(*self._summary(), all_in=".columns()")
 
     def _repr_html_(self) -> str:
-        return html_table(*self._summary())
+        return html_table(*self._summary(), all_in=".columns()")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
     """About how many rows lie in a box, and the standard error of the noise in it.
 
@@ -78,7 +78,7 @@ class Estimate:
     standard_error: float
     threshold: int | None = None
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         error = f"standard error {number(self.standard_error)}"
         return f"about {number(self.count)} rows, {error}{_mark(self.threshold)}"
 

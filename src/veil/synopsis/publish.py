@@ -12,6 +12,7 @@ from ..kernel.release import Release
 from ..kernel.source import Source
 from ..plans.privpfc import privpfc
 from ..plans.projected_histogram import projected_histogram
+from ..plans.rehearsal import Rehearsal
 from ..plans.run import rehearse, run
 from ..schema import Schema
 from ..verdicts.verdict import warn_if_bad
@@ -34,9 +35,9 @@ def publish(
     """Publish a noisy table of rows for classification; it costs epsilon, exactly.
 
     `schema` is a Schema or the path of one, and names the label. `method` is one of PUBLISHERS, `settings` are its own.
-    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own. `random_state` other than
-    None makes the noise repeatable, and the synopsis is marked as not private. If the table is little but noise, a
-    LittleLearned warning says so.
+    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own, and of private rows it warns
+    (`veil.NoLedger`). `random_state` other than None makes the noise repeatable, and the synopsis is marked as not
+    private. If the table is little but noise, a LittleLearned warning says so.
     """
     schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
     plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
@@ -47,7 +48,7 @@ def publish(
     return synopsis
 
 
-def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> tuple[Release[Any], ...]:
+def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> Rehearsal:
     """The answers that `publish` would ask for, with their noise; nothing is opened or charged."""
     return rehearse(find_plan(method, **settings), _labelled(schema), Budget(epsilon))
 

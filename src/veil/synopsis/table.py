@@ -16,7 +16,8 @@ from ..errors import BadInput
 from ..files import new_file, writing
 from ..kernel.ledger import Receipt
 from ..kernel.release import Release
-from ..plans.run import is_private, total
+from ..pages import Reported
+from ..plans.run import is_private, marks, total
 from ..questions import Axis, Grid
 from ..schema import Schema
 from ..verdicts import Verdict, of_answers
@@ -29,7 +30,7 @@ from .rows import as_arrow, as_frame, draw_columns
 NAMES = 6  # of groups, shown of one column
 
 
-class Synopsis:
+class Synopsis(Reported):
     """Noisy counts over a grid of a few columns, by class: what `veil.publish` and `veil publish` make.
 
     `release_` holds the counts, `releases_` every noisy answer that led to them, `receipts_` what they cost. All else
@@ -180,8 +181,7 @@ class Synopsis:
         cells, noise = large(self.grid.size * len(self.release_.classes)), number(float(self.release_.scale or 0))
         title = f"Synopsis of '{readable(self.schema_.name)}' by {readable(self.method)}"
         title += f" for epsilon {amount(self.epsilon)}: {cells} counts, noise scale {noise}"
-        title += "" if self.private_ else "; NOT private"
-        title += shown_verdict(self.verdict_)
+        title += marks(self.schema_, self.receipts_) + shown_verdict(self.verdict_)
         rows = [(readable(name), len(self._names(name)), shown(self._names(name))) for name in self.columns]
         return title, ["column", "groups", "of"], rows
 
@@ -189,7 +189,7 @@ class Synopsis:
         return text_table(*self._summary())
 
     def _repr_html_(self) -> str:
-        return html_table(*self._summary())
+        return html_table(*self._summary(), None)
 
 
 def shown(names: Sequence[str], most: int = NAMES) -> str:

@@ -1,0 +1,50 @@
+"""Rehearsal: the answers that a run would ask for, which show themselves as a plan."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from ..display import amount, html_table, number, text_table
+from ..kernel.release import Release
+from ..schema import Schema
+
+HEADER = ["answer", "about", "epsilon", "noise scale", "95 % of counts within"]
+MADE_UP = "The plan: nothing was opened or charged; questions that follow from earlier answers follow from made-up rows"
+
+
+class Rehearsal(tuple[Release[Any], ...]):
+    """Releases with made-up values and the noise that real ones would have; printed, the plan alone."""
+
+    schema: Schema
+
+    def __new__(cls, releases: "Iterable[Release[Any]]", schema: Schema) -> "Rehearsal":
+        self = super().__new__(cls, releases)
+        self.schema = schema
+        return self
+
+    def plan(self) -> list[tuple[Any, ...]]:
+        """A row for each answer: verb, question, its part of epsilon, noise scale, and how far counts may be off."""
+        return [plan_row(release, self.schema.rows_per_person) for release in self]
+
+    def _shown(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
+        return MADE_UP, HEADER, [(*row[:2], *map(plan_cell, row[2:])) for row in self.plan()]
+
+    def __repr__(self) -> str:
+        return text_table(*self._shown(), all_in=".plan()")
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._shown(), all_in=".plan()")
+
+
+def plan_row(release: Any, people: int) -> tuple[Any, ...]:
+    """An answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error of counts."""
+    verb, counted = release.receipt.verb, release.receipt.verb.startswith("count")
+    about = release.question.describe() if release.question else release.receipt.question
+    if not counted or not release.scale:
+        return verb, about, release.receipt.epsilon, release.scale or None, None
+    return verb, about, people / release.scale, release.scale, release.error()
+
+
+def plan_cell(value: Any) -> str:
+    """A part of epsilon, a scale or an error, if there is one."""
+    return "" if value is None else amount(value) if isinstance(value, Fraction) else number(value)
