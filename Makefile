@@ -28,24 +28,24 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/dev        ## measure speed and memory against references; writes bench/latest.json
-	$(BIN)/python bench/run.py
+bench: .venv/dev        ## measure speed and memory against references; writes experiments/bench/latest.json
+	$(BIN)/python -m experiments.bench.run
 
 audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins
 	$(BIN)/veil audit --deep
 
 coverage: .venv/dev     ## count how often intervals of private AUCs hold the exact ones; half an hour, needs VEIL_DATA
-	$(BIN)/python docs/auc_coverage.py
+	$(BIN)/python -m experiments.pages.auc_coverage
 
 docs: .venv/dev         ## rebuild the generated pages and check every example
-	$(BIN)/python docs/build.py
+	$(BIN)/python -m experiments.pages.build
 	$(BIN)/pytest -q tests/test_docs.py
 
-peers: $(patsubst peers/%.txt,peers/.venv/%/ready,$(wildcard peers/*.txt))  ## build the environments of the packages that `veil compare` measures against
+peers: $(patsubst %.txt,experiments/peers/.venv/%/ready,$(notdir $(wildcard experiments/peers/*.txt)))  ## build the environments of the packages that we compare with
 
-peers/.venv/%/ready: peers/%.txt
-	$(PYTHON) -m venv peers/.venv/$*
-	peers/.venv/$*/bin/pip install --quiet --requirement $<
+experiments/peers/.venv/%/ready: experiments/peers/%.txt
+	$(PYTHON) -m venv experiments/peers/.venv/$*
+	experiments/peers/.venv/$*/bin/pip install --quiet --requirement $<
 	@touch $@
 
 clean:

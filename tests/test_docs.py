@@ -7,7 +7,7 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -20,7 +20,7 @@ from veil import Schema, datasets
 from veil.cli import app, main
 
 ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
+DOCS, RESULTS = ROOT / "docs", ROOT / "experiments" / "results"
 PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")] + sorted(DOCS.rglob("*.md"))
 TUTORIAL, EPSILON = DOCS / "guide" / "tutorial.md", DOCS / "guide" / "epsilon.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
@@ -38,12 +38,7 @@ def text_of(page):
 
 
 def script(name):
-    spec = spec_from_file_location(name, DOCS / f"{name}.py")
-    module = module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DOCS))  # where scripts find each other
-        spec.loader.exec_module(module)
-    return module
+    return import_module(f"experiments.pages.{name}")
 
 
 def commands(command=None, path=()):
@@ -138,7 +133,7 @@ def test_the_guide_shows_the_results_that_are_kept():
 
 def test_the_guide_to_evaluation_shows_how_often_intervals_held_and_they_held_about_as_often_as_they_say():
     assert script("auc_coverage").page() in text_of(DOCS / "guide" / "evaluation.md")
-    kept = pyarrow.parquet.read_table(DOCS / "results" / "auc-coverage.parquet").to_pylist()
+    kept = pyarrow.parquet.read_table(RESULTS / "auc-coverage.parquet").to_pylist()
     assert len(kept) == 30 and all(row["runs"] == 1000 for row in kept)
     assert all(0.93 <= row[how] <= 0.98 for row in kept for how in ("curve", "alone"))
 
@@ -214,8 +209,8 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
     ],
 )
 def test_generated_pages_are_up_to_date(page, module, make):
-    program = f"import {module}, sys; sys.stdout.write({module}.{make}())"
-    done = subprocess.run([sys.executable, "-c", program], cwd=DOCS, capture_output=True, text=True, check=True)
+    program = f"from experiments.pages import {module}; import sys; sys.stdout.write({module}.{make}())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == text_of(DOCS / f"{page}.md"), "run `make docs`"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
+from .. import DOCS, ROOT
+
 ELSEWHERE = {"index": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 NAV = {
     "Start": {"index": "Veil", "guide/tutorial": "Tutorial", "guide/publishing": "Publishing"},
@@ -134,14 +134,9 @@ def _links(name: str, group: dict[str, str], found: dict[str, Path]) -> str:
 
 
 if __name__ == "__main__":
-    import comparison
-    import reproduction
-    import reproduction_roc
-    import trees
+    from . import comparison, reproduction, reproduction_roc, selected, trees
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
-    comparison.write()
-    reproduction.write()
-    reproduction_roc.write()
-    trees.write()
+    for page in (comparison, reproduction, reproduction_roc, selected, trees):
+        page.write()
     print(f"Wrote the generated pages, and {render(ROOT / 'site')} pages in site/.")

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.papers import words as again
 from shell import run
 from veil import BadInput, Schema
 from veil.audit.broken_words import noise_cut_loss, threshold_testing
-from veil.compare import reproduce_selection as again
 from veil.compare.measures import agreement
 from veil.kernel.noise import SeededNoise
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 SMALL = Schema.loads(
     'name = "small"\nlabel = "kind"\n[[column]]\nname = "kind"\nkind = "categorical"\nvalues = ["ham", "spam"]\n'
     '[[column]]\nname = "text"\nkind = "text"\n'
@@ -81,13 +81,13 @@ def test_the_loss_of_noise_cut_grows_with_the_words():
 
 
 def test_the_page_says_what_was_found():
-    program = "import selected, sys; sys.stdout.write(selected.page())"
-    done = subprocess.run([sys.executable, "-c", program], cwd=DOCS, capture_output=True, text=True, check=True)
-    assert done.stdout == (DOCS / "selection.md").read_text(encoding="utf-8"), "run `python docs/selected.py`"
+    program = "from experiments.pages import selected; import sys; sys.stdout.write(selected.page())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=DOCS.parent, capture_output=True, text=True, check=True)
+    assert done.stdout == (DOCS / "selection.md").read_text(encoding="utf-8"), "run `make docs`"
 
 
 def test_the_figure_can_be_drawn_again(tmp_path):
-    program = "import selected, sys, pathlib; selected.draw(pathlib.Path(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", program, tmp_path], cwd=DOCS, check=True)
+    program = "from experiments.pages import selected; import sys, pathlib; selected.draw(pathlib.Path(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", program, tmp_path], cwd=DOCS.parent, check=True)
     name = "selection-curves.svg"
     assert (tmp_path / name).read_bytes() == (DOCS / "figures" / name).read_bytes()

@@ -8,13 +8,14 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from measure import Result, compare, in_its_own_process, resident, seconds, start_over
 
 from veil import BadInput, Budget, Categorical, ExpectedCorrect, Grid, Ledger, Numeric, Schema, axis, grid, open_source
 from veil.compare.data import load, split
 from veil.plans.grids import grids
 from veil.plans.projected_histogram import private_kd
 from veil.questions import join
+
+from .measure import Result, compare, in_its_own_process, resident, seconds, start_over
 
 CANDIDATES = 100_000
 ROWS = 1_000_000

@@ -1,4 +1,4 @@
-"""veil reproduce: the experiments of the papers, on their data."""
+"""python -m experiments: comparisons with peers, and the experiments of the papers on their data."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,8 +6,15 @@ from typing import Annotated
 
 import typer
 
-from .compare import show
-from .output import Json, print_json, progress_bar, show_table
+from veil.cli import main
+from veil.cli.compare import compare, show
+from veil.cli.output import Json, print_json, progress_bar, show_table
+
+from . import peers  # noqa: F401  adds them to what can be compared
+
+app = typer.Typer(
+    name="experiments", help="What was measured for Veil.", no_args_is_help=True, pretty_exceptions_enable=False
+)
 
 
 class Paper(StrEnum):
@@ -20,6 +27,7 @@ class Paper(StrEnum):
     selection = "selection"
 
 
+@app.command(epilog="Example: python -m experiments reproduce privpfc --quick --out results.parquet")
 def reproduce(
     paper: Annotated[Paper | None, typer.Argument(help="One of the papers; the first three if absent.")] = None,
     out: Annotated[Path, typer.Option(help="The table of results; runs that it holds are not repeated.")] = Path(
@@ -39,8 +47,9 @@ def reproduce(
     if paper is Paper.selection:
         _reproduce_selection(out, quick, as_json)
         return
-    from ..compare.reproduce import reproduce as repeat  # takes longer to load than the other commands to run
-    from ..compare.summary import summary
+    from veil.compare.summary import summary
+
+    from .papers.grids import reproduce as repeat  # takes longer to load than the other commands to run
 
     with progress_bar(as_json) as progress:
         task = progress.add_task("reproducing", total=None)
@@ -54,7 +63,7 @@ def reproduce(
 
 
 def _curves(out: Path, quick: bool, as_json: bool) -> None:
-    from ..compare.reproduce_roc import reproduce_roc, table_one
+    from .papers.curves import reproduce_roc, table_one
 
     with progress_bar(as_json) as progress:
         task = progress.add_task("reproducing", total=None)
@@ -73,7 +82,7 @@ def _curves(out: Path, quick: bool, as_json: bool) -> None:
 
 def _reproduce_selection(out: Path, quick: bool, as_json: bool) -> None:
     """The experiments with words, which have measures of their own."""
-    from ..compare.reproduce_selection import reproduce_selection, selection_summary
+    from .papers.words import reproduce_selection, selection_summary
 
     with progress_bar(as_json) as progress:
         task = progress.add_task("reproducing", total=None)
@@ -87,3 +96,11 @@ def _reproduce_selection(out: Path, quick: bool, as_json: bool) -> None:
         print_json(found)
     else:
         show_table("Means over folds", list(found[0]), [list(row.values()) for row in found])
+
+
+app.command(
+    epilog="Example: python -m experiments compare --methods naive-bayes,dp-ebm --data adult --out results.parquet"
+)(compare)
+
+if __name__ == "__main__":
+    main(app)

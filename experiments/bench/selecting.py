@@ -6,7 +6,6 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from measure import Result, compare, in_its_own_process, resident, seconds, start_over
 from scipy.sparse import csr_matrix
 from sklearn.feature_selection import SelectKBest, chi2
 
@@ -23,6 +22,8 @@ from veil import (
     bag,
     open_source,
 )
+
+from .measure import Result, compare, in_its_own_process, resident, seconds, start_over
 
 WORDS, ROWS = 33_000, 20_000
 LABEL = Categorical(name="y", values=("no", "yes"))

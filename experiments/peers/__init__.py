@@ -13,7 +13,6 @@ the test rows of the Adult census: more than an honest user could know, so that 
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,15 +22,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import Categorical
-from ..errors import BadInput
-from .data import Split
+from veil.columns import Categorical
+from veil.compare.data import Split
+from veil.compare.methods import OTHERS, Impossible, Method
+from veil.errors import BadInput
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-
-
-class Impossible(Exception):
-    """A peer has no answer; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +45,14 @@ PEERS = {
 }
 
 
-def runner(name: str) -> Callable[..., Any]:
-    """What runs a peer; complains if its environment was not built."""
-    folder = Path(os.environ.get("VEIL_PEERS") or Path(__file__).parents[3] / "peers").resolve()
+def method(name: str) -> Method:
+    """A peer as a method to be compared; complains if its environment was not built."""
+    folder = Path(os.environ.get("VEIL_PEERS") or Path(__file__).parent).resolve()
     home = PEERS[name].home
     command = (str(folder / ".venv" / home / "bin" / "python"), str(folder / f"run_{home}.py"))
     if not all(Path(part).exists() for part in command):
         raise BadInput(f"the environment of {name!r} is missing: run `make peers` in a checkout of Veil")
-    return partial(ask, name, command)
+    return Method(name, partial(ask, name, command), delta=PEERS[name].delta)
 
 
 def ask(name: str, command: tuple[str, ...], split: Split, epsilon: float, seed: int, fits: int = 1) -> Any:
@@ -95,3 +91,6 @@ def _array(column: Any, values: Any) -> npt.NDArray[Any]:
     if isinstance(column, Categorical):
         return np.array(values, dtype=np.str_)
     return np.nan_to_num(np.asarray(values, np.float64), nan=column.bounds[0])
+
+
+OTHERS.update(dict.fromkeys(PEERS, method))

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from measure import Result, seconds
 
 from veil import BadInput, Categorical, Numeric, Schema
 from veil.compare.data import load, split
 from veil.compare.methods import find
 from veil.models import METHODS
+
+from .measure import Result, seconds
 
 PEERS = (
     ("dp-ebm", "naive-bayes", "> 20"),

@@ -1,7 +1,7 @@
 """Measure and draw what the guide to epsilon shows, and the ranges that the tutorial states.
 
-Results are kept in `docs/results/epsilon-fair.parquet`, and runs that it holds are not repeated: delete it after a
-change of the method. The figures follow from them, and from formulas.
+Results are kept in `experiments/results/epsilon-fair.parquet`, and runs that it holds are not repeated: delete it
+after a change of the method. The figures follow from them, and from formulas.
 """
 
 from math import ceil, exp, log
@@ -13,8 +13,9 @@ import pyarrow.parquet
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-DOCS = Path(__file__).parent
-RESULTS = DOCS / "results" / "epsilon-fair.parquet"
+from .. import DOCS, RESULTS
+
+KEPT = RESULTS / "epsilon-fair.parquet"
 METHODS = ("naive-bayes", "naive-bayes-exact", "ceiling", "majority")
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 SEEDS = 20
@@ -36,15 +37,15 @@ def measure() -> None:
     """Run what the results do not hold yet."""
     from veil.compare import compare
 
-    RESULTS.parent.mkdir(exist_ok=True)
-    compare(METHODS, ["fair"], EPSILONS, SEEDS, out=RESULTS, jobs=1)
+    KEPT.parent.mkdir(exist_ok=True)
+    compare(METHODS, ["fair"], EPSILONS, SEEDS, out=KEPT, jobs=1)
 
 
 def results() -> dict[str, list[dict[str, Any]]]:
     """For each method the means over seeds and their margins, by rising epsilon."""
     from veil.compare import summary
 
-    rows = sorted(summary(pyarrow.parquet.read_table(RESULTS)).to_pylist(), key=lambda row: row["epsilon"])
+    rows = sorted(summary(pyarrow.parquet.read_table(KEPT)).to_pylist(), key=lambda row: row["epsilon"])
     return {method: [row for row in rows if row["method"] == method] for method in METHODS}
 
 

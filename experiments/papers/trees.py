@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.budget import Budget
-from ..kernel.source import Source
-from ..models import DecisionTreeClassifier, RandomForestClassifier
-from ..plans.branches import Cuts, Node
-from ..plans.growing import grow
-from ..plans.pruning import PRUNE, add_up
-from ..plans.run import run
-from ..plans.trees import TREES, grow_forest, grow_tree
-from .data import Split
-from .methods import Method, Probabilities, here, in_order
+from veil.compare.data import Split
+from veil.compare.methods import Method, Probabilities, here, in_order
+from veil.kernel.budget import Budget
+from veil.kernel.source import Source
+from veil.models import DecisionTreeClassifier, RandomForestClassifier
+from veil.plans.branches import Cuts, Node
+from veil.plans.growing import grow
+from veil.plans.pruning import PRUNE, add_up
+from veil.plans.run import run
+from veil.plans.trees import TREES, grow_forest, grow_tree
 
 TABLES = ("hiv1625", "nursery", "cmc")
 EPSILONS = (0.1, 0.2, 0.5, 1, 2)

@@ -1,24 +1,26 @@
-"""Which thresholds and counts make the best private ROC curve? Writes docs/results/roc-defaults.parquet.
+"""Which thresholds and counts make the best private ROC curve? Writes experiments/results/roc-defaults.parquet.
 
-Run by `python docs/roc_defaults.py`. Made-up rows and seeded noise: median areas between exact and private curves.
+Run by `python -m experiments.pages.roc_defaults`. Made-up rows and seeded noise: median areas between exact and
+private curves.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-from auc_coverage import two_bells
 
 from veil import Budget, Ledger, open_source
-from veil.compare.priroc import area_between, exact_curve
 from veil.evaluate.intervals import falling_shares
 from veil.evaluate.scores import score_table
 from veil.plans.roc import code_scorer, roc_counts
 
-RESULTS = Path(__file__).parent / "results" / "roc-defaults.parquet"
+from .. import RESULTS
+from ..papers.priroc import area_between, exact_curve
+from .auc_coverage import two_bells
+
+KEPT = RESULTS / "roc-defaults.parquet"
 SETTINGS: dict[str, dict[str, Any]] = {
     "even, 16": {"thresholds": "even", "parts": 16},
     "even, 64": {"thresholds": "even", "parts": 64, "counts": "plain"},
@@ -54,7 +56,7 @@ def measure() -> Iterator[dict[str, Any]]:
 
 def page() -> str:
     """The table of the reproduction's page."""
-    rows = pyarrow.parquet.read_table(RESULTS).to_pylist()
+    rows = pyarrow.parquet.read_table(KEPT).to_pylist()
     lines = [f"| scores | rows | epsilon | {' | '.join(SETTINGS)} |", "|" + " --- |" * (3 + len(SETTINGS))]
     for key in dict.fromkeys((row["scores"], row["rows"], row["epsilon"]) for row in rows):
         areas = {row["setting"]: row["area"] for row in rows if (row["scores"], row["rows"], row["epsilon"]) == key}
@@ -64,5 +66,5 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    pyarrow.parquet.write_table(pa.Table.from_pylist(list(measure())), RESULTS)
+    pyarrow.parquet.write_table(pa.Table.from_pylist(list(measure())), KEPT)
     print(page())

@@ -17,9 +17,10 @@ import pyarrow.parquet
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB
 
-from ..errors import BadInput
-from ..evaluate import private_roc_curve
-from ..files import new_file
+from veil.errors import BadInput
+from veil.evaluate import private_roc_curve
+from veil.files import new_file
+
 from .priroc import PUBLISHED, Curve, area_between, exact_curve
 
 TEXTS = {"sms_spam": ("spam", 77, 481), "sentiment140_20k": ("positive", 299, 385)}  # positives, negatives to test on

@@ -20,16 +20,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ..errors import BadInput
-from ..models import PrivPfCClassifier, ProjectedHistogramClassifier
-from ..models.cells import RIDGE, axis_features, learn_cells
-from ..plans.projected_histogram import HELD_OUT
-from ..questions import axis
-from . import tree_papers
-from .data import FOLDS, Data, Split, fold, load
-from .data import split as random_split
-from .methods import Method, Probabilities, find, here, in_order
-from .runs import Progress, Run, carry_out, one_by_one
+from veil.compare.data import FOLDS, Data, Split, fold, load
+from veil.compare.data import split as random_split
+from veil.compare.methods import Method, Probabilities, find, here, in_order
+from veil.compare.runs import Progress, Run, carry_out, one_by_one
+from veil.errors import BadInput
+from veil.models import PrivPfCClassifier, ProjectedHistogramClassifier
+from veil.models.cells import RIDGE, axis_features, learn_cells
+from veil.plans.projected_histogram import HELD_OUT
+from veil.questions import axis
+
+from . import trees as tree_papers
 
 TABLES = {
     "projected": ("iris", "satellite", "adult"),

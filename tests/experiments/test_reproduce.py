@@ -12,15 +12,16 @@ import pytest
 from sklearn.base import clone
 from typer.testing import CliRunner
 
+from experiments.__main__ import app
+from experiments.papers import grids as reproduce
+from experiments.papers.trees import LAX, PUBLISHED, SEEDS, printed
 from veil import BadInput
-from veil.cli import app
-from veil.compare import reproduce, runs
+from veil.compare import runs
 from veil.compare.data import FOLDS, fold, load
 from veil.compare.methods import Method, find, in_order
-from veil.compare.tree_papers import LAX, PUBLISHED, SEEDS, printed
 from veil.models import PrivPfCClassifier
 
-DOCS = Path(__file__).parent.parent / "docs"
+RESULTS = Path(__file__).parents[2] / "experiments" / "results"
 
 
 @pytest.fixture
@@ -117,12 +118,12 @@ def test_absent_data_are_all_named_at_once(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_kept_results_are_those_of_the_plan_and_the_shapes_are_those_of_the_tables() -> None:
-    from test_docs import script
+    from experiments.pages import reproduced as page
+    from experiments.pages import trees
 
-    page, trees = script("reproduced"), script("trees")
     for paper, names in reproduce.TABLES.items():
         file = "trees.parquet" if paper == "trees" else "reproduction.parquet"
-        kept = pq.read_table(DOCS / "results" / file).to_pylist()
+        kept = pq.read_table(RESULTS / file).to_pylist()
         for name in names:
             assert {row["seed"] for row in kept if row["data"] == name} >= set(range(reproduce.USED[paper]))
     for name, shape in {**page.SHAPES, **{name: shape[:3] for name, shape in trees.SHAPES.items()}}.items():

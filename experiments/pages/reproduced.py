@@ -1,4 +1,5 @@
-"""What `veil reproduce` found, kept in docs/results/reproduction.parquet: measures by fold, and their figures."""
+"""What `python -m experiments reproduce` found, kept in experiments/results/reproduction.parquet: measures by fold,
+and their figures."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -10,13 +11,14 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from veil.compare.data import FOLDS
-from veil.compare.reproduce import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, RULES, SHARES, TABLES, USED, varied
 from veil.compare.summary import interval
 from veil.plans.projected_histogram import SHARE
 from veil.plans.projection import bins_for, columns_for, share_to_count
 
-DOCS = Path(__file__).parent
-RESULTS = DOCS / "results" / "reproduction.parquet"
+from .. import RESULTS
+from ..papers.grids import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, RULES, SHARES, TABLES, USED, varied
+
+KEPT = RESULTS / "reproduction.parquet"
 SHAPES = {  # rows, columns besides the label, classes
     "iris": (150, 4, 3),
     "satellite": (6435, 36, 6),
@@ -55,7 +57,7 @@ Short = tuple[float, float]  # the mean and half the width of its interval
 def results() -> dict[tuple[str, str, float], dict[int, dict[str, Any]]]:
     """The rows of a table, a method and an epsilon, by fold."""
     found: dict[tuple[str, str, float], dict[int, dict[str, Any]]] = {}
-    for row in pyarrow.parquet.read_table(RESULTS).to_pylist():
+    for row in pyarrow.parquet.read_table(KEPT).to_pylist():
         found.setdefault((row["data"], row["method"], row["epsilon"]), {})[row["seed"]] = row
     return found
 

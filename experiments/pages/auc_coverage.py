@@ -1,4 +1,5 @@
-"""Does the interval of a private AUC hold the exact one as often as it says? Writes docs/results/auc-coverage.parquet.
+"""Does the interval of a private AUC hold the exact one as often as it says? Writes
+experiments/results/auc-coverage.parquet.
 
 Run by `make coverage`; --quick takes 50 runs instead of 1,000. The rows are public or made up, the noise is seeded.
 """
@@ -6,7 +7,6 @@ Run by `make coverage`; --quick takes 50 runs instead of 1,000. The rows are pub
 import sys
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,16 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from veil import Budget, Ledger, open_source
-from veil.compare.reproduce_roc import scored_texts
 from veil.evaluate.intervals import area_interval, pairs
 from veil.evaluate.result import LEVEL
 from veil.evaluate.roc import hand_till, misordered_area
 from veil.evaluate.scores import score_table
 from veil.plans.roc import code_scorer, roc_counts
 
-RESULTS = Path(__file__).parent / "results" / "auc-coverage.parquet"
+from .. import RESULTS
+from ..papers.curves import scored_texts
+
+KEPT = RESULTS / "auc-coverage.parquet"
 EPSILONS = (1, 0.3, 0.1)
 RUNS, QUICK = 1000, 50
 
@@ -118,7 +120,7 @@ def _seen(interval: Any, exact: float) -> tuple[bool, float]:
 def page() -> str:
     """The table of the guide."""
     lines = ["| model | AUC | epsilon | of a curve | its width | AUC alone | its width |", "|" + " --- |" * 7]
-    for row in pyarrow.parquet.read_table(RESULTS).to_pylist():
+    for row in pyarrow.parquet.read_table(KEPT).to_pylist():
         known = f"| {row['model']} | {row['auc']:.3f} | {row['epsilon']:g} "
         lines.append(
             f"{known}| {100 * row['curve']:.1f} % | {row['curve_width']:.4f} "
@@ -134,5 +136,5 @@ if __name__ == "__main__":
         rows.append(row)
         print(row, flush=True)
     if "--quick" not in sys.argv:
-        pyarrow.parquet.write_table(pa.Table.from_pylist(rows), RESULTS)
+        pyarrow.parquet.write_table(pa.Table.from_pylist(rows), KEPT)
         print(page())

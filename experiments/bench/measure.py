@@ -46,8 +46,10 @@ def compare(name: str, ours: Callable[[], Any], reference: Callable[[], Any], ta
 
 
 def in_its_own_process(file: str, what: str) -> list[float]:
-    """The numbers that a script prints when it is run with this flag: peak memory is that of a process."""
-    done = subprocess.run([sys.executable, file, what], check=True, capture_output=True, text=True)
+    """The numbers that a module of this folder prints when it is run with this flag: peak memory is that of a
+    process."""
+    module = f"{__package__}.{Path(file).stem}"
+    done = subprocess.run([sys.executable, "-m", module, what], check=True, capture_output=True, text=True)
     return [float(number) for number in done.stdout.split()]
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from veil.compare.priroc import (
+from experiments.papers.curves import OURS, PAPER, TEXTS, table_one
+from experiments.papers.priroc import (
     PUBLISHED,
     area_between,
     exact_curve,
@@ -14,7 +15,6 @@ from veil.compare.priroc import (
     published_sensitivity,
     smooth_sensitivity,
 )
-from veil.compare.reproduce_roc import OURS, PAPER, TEXTS, table_one
 
 BETAS = (0.05, 0.2, 0.5, 1.0, 2.5)
 
@@ -82,7 +82,7 @@ def test_published_methods_with_a_huge_epsilon_are_near_the_exact_curve(method):
 def test_ours_is_below_the_medians_of_the_paper_in_all_eight_cells():
     from pathlib import Path
 
-    kept = pyarrow.parquet.read_table(Path(__file__).parents[1] / "docs" / "results" / "priroc.parquet")
+    kept = pyarrow.parquet.read_table(Path(__file__).parents[2] / "experiments" / "results" / "priroc.parquet")
     rows = [row for row in table_one(kept) if row["method"] == OURS]
     assert len(rows) == 8
     for data in TEXTS:

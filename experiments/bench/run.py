@@ -18,13 +18,8 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import polars as pl
-from classifiers import classifiers
-from evaluation import evaluation
-from measure import Result, compare, in_its_own_process, resident, seconds, start_over
-from publishing import publishing
 from rich.console import Console
 from rich.table import Table
-from selecting import selecting
 
 from veil import (
     Budget,
@@ -37,6 +32,12 @@ from veil import (
     grid,
     open_source,
 )
+
+from .classifiers import classifiers
+from .evaluation import evaluation
+from .measure import Result, compare, in_its_own_process, resident, seconds, start_over
+from .publishing import publishing
+from .selecting import selecting
 
 ROWS = 1_000_000
 FEATURES = ("c0", "c1", "c2", "x0", "x1")

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from statistics import median
 
 import numpy as np
-from measure import Result, compare, seconds
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from veil import private_auc, private_roc_curve
+
+from .measure import Result, compare, seconds
 
 ROWS = 1_000_000
 
