@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from experiments.__main__ import app
 from experiments.papers import words as again
-from shell import run
 from veil import BadInput, Schema
 from veil.audit.broken_words import noise_cut_loss, threshold_testing
 from veil.compare.measures import agreement
@@ -52,7 +53,8 @@ def test_every_trial_runs_once_and_is_kept(small, tmp_path):
 
 def test_the_command_repeats_them(small, tmp_path, monkeypatch):
     monkeypatch.setattr(again, "trials", lambda bound: iter([again.Trial("no selection"), again.Trial("majority")]))
-    result = run("reproduce", "selection", "--quick", "--out", tmp_path / "results.parquet")
+    command = ["reproduce", "selection", "--quick", "--out", str(tmp_path / "results.parquet")]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0 and "no sel" in result.output
 
 
