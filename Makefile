@@ -49,4 +49,4 @@ experiments/peers/.venv/%/ready: experiments/peers/%.txt
 	@touch $@
 
 clean:
-	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
