@@ -29,31 +29,31 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/dev        ## measure speed and memory against references; writes bench/latest.json
-	$(BIN)/python bench/run.py
+bench: .venv/dev        ## measure speed and memory against references; writes experiments/bench/latest.json
+	$(BIN)/python -m experiments.bench.run
 
 audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins; about two hours over the number of cores, goes on if it was stopped
 	$(BIN)/veil audit --deep
 
 audit-ledger: .venv/dev ## charge, kill and disturb ledgers, 10,000 kills; goes on where it was stopped
-	$(BIN)/python bench/ledger_attack.py
+	$(BIN)/python -m experiments.bench.ledger_attack
 
 fuzz: .venv/dev         ## try damaged and hostile files on everything that reads one; goes on where it stopped, ten minutes
 	$(BIN)/python fuzz/run.py --minutes 10
 
 coverage: .venv/dev     ## count how often intervals of private AUCs hold the exact ones; half an hour, needs VEIL_DATA
-	$(BIN)/python docs/auc_coverage.py
+	$(BIN)/python -m experiments.pages.auc_coverage
 
 docs: .venv/dev         ## rebuild the generated pages and check every example
-	$(BIN)/python docs/build.py
+	$(BIN)/python -m experiments.pages.build
 	$(BIN)/pytest -q tests/test_docs.py
 
-peers: $(patsubst peers/%.txt,peers/.venv/%/ready,$(wildcard peers/*.txt))  ## build the environments of the packages that `veil compare` measures against
+peers: $(patsubst %.txt,experiments/peers/.venv/%/ready,$(notdir $(wildcard experiments/peers/*.txt)))  ## build the environments of the packages that we compare with
 
-peers/.venv/%/ready: peers/%.txt
-	$(PYTHON) -m venv peers/.venv/$*
-	peers/.venv/$*/bin/pip install --quiet --requirement $<
+experiments/peers/.venv/%/ready: experiments/peers/%.txt
+	$(PYTHON) -m venv experiments/peers/.venv/$*
+	experiments/peers/.venv/$*/bin/pip install --quiet --requirement $<
 	@touch $@
 
 clean:
-	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

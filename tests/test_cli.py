@@ -48,7 +48,7 @@ def files(tmp_path: Path, rows: pd.DataFrame, schema: Schema) -> Path:
 COMMANDS = [
     (), ("schema",), ("schema", "new"), ("schema", "check"), ("ledger",), ("ledger", "create"), ("ledger", "show"),
     ("ledger", "verify"), ("ledger", "export"), ("audit",), ("demo",), ("train",), ("predict",), ("publish",),
-    ("compare",), ("reproduce",), ("methods",), ("evaluate",), ("select",),
+    ("compare",), ("methods",), ("evaluate",), ("select",),
 ]  # fmt: skip
 
 

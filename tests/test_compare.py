@@ -17,6 +17,7 @@ from scipy.stats import ttest_1samp
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from typer.testing import CliRunner
 
+import experiments.peers  # noqa: F401  adds peers to what can be compared
 from veil import BadInput
 from veil.cli import app
 from veil.compare import compare, plot, runs, summary
@@ -194,7 +195,7 @@ def peer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    (tmp_path / "protocol.py").write_text((ROOT / "peers" / "protocol.py").read_text())
+    (tmp_path / "protocol.py").write_text((ROOT / "experiments" / "peers" / "protocol.py").read_text())
     monkeypatch.setenv("VEIL_PEERS", str(tmp_path))
     return lambda program: (tmp_path / "run_interpret.py").write_text(program)
 

@@ -6,11 +6,10 @@ import subprocess
 import sys
 from contextlib import suppress
 from fractions import Fraction
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 
+from experiments.bench import ledger_attack
 from veil.errors import BudgetRefused, LedgerProblem
 from veil.kernel.budget import Budget
 from veil.kernel.ledger import Ledger
@@ -107,11 +106,8 @@ def test_files_removed_from_beside_a_ledger_do_not_let_three_processes_spend_apa
 def attack(tmp_path, monkeypatch):
     """One round of it in an empty folder; gives what it came to."""
     monkeypatch.setenv("VEIL_STATE", "")  # the attack sets it; this puts it back
-    spec = spec_from_file_location("ledger_attack", Path(__file__).parents[2] / "bench" / "ledger_attack.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "PAUSE", 0.001)
-    return lambda seed, kills: module.one_round(kills, seed, tmp_path)
+    monkeypatch.setattr(ledger_attack, "PAUSE", 0.001)
+    return lambda seed, kills: ledger_attack.one_round(kills, seed, tmp_path)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])

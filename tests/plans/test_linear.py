@@ -40,6 +40,9 @@ class Scripted:
     def __init__(self, schema, counts=7):
         self.schema, self.counts, self.asked = schema, counts, []
 
+    def per_row(self, budget):
+        return budget.per_row(self.schema.rows_per_person)
+
     def count(self, partition, budget):
         self.asked.append((partition, budget.epsilon))
         return SimpleNamespace(value=np.full((1, len(self.schema.classes)), self.counts), scale=2.0)

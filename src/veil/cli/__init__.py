@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from ..display import printable
 from ..errors import LittleLearned, VeilError
 from ..kernel.ledger import VERSION
-from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, reproduce, schema, select, train
+from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, schema, select, train
 from .output import Stopped, echo
 
 app = typer.Typer(
@@ -36,7 +36,6 @@ app.command(
 )(publish.publish)
 app.command(epilog="Example: veil select survey.csv --schema survey.toml --epsilon 1 --score gini --k 5")(select.select)
 app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.parquet")(compare.compare)
-app.command(epilog="Example: veil reproduce privpfc --quick --out results.parquet")(reproduce.reproduce)
 app.command(epilog="Example: veil audit --only count")(audit.audit)
 app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
 STOPPED = 128 + signal.SIGINT, 128 + signal.SIGTERM
@@ -79,7 +78,7 @@ def _options(
     warnings.filterwarnings("ignore", category=LittleLearned)  # commands print the verdict
 
 
-def main() -> None:
+def main(app: typer.Typer = app) -> None:
     """Run a command; exit with 0, 2 for bad input, 3 when the budget refuses, 1 for anything else."""
     before = signal.signal(signal.SIGTERM, _end)
     try:

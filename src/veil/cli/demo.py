@@ -77,15 +77,14 @@ def demo(
 def draw_beside(curve: Any, truth: Any, scores: Any, path: Path) -> None:
     """The private curve and the exact one, which only public rows may have."""
     from matplotlib.figure import Figure
+    from sklearn.metrics import roc_curve
 
-    from ..compare.priroc import exact_curve
     from ..evaluate import PrivateRocDisplay
 
     ax = Figure(figsize=(5.5, 5.5), layout="constrained").subplots()
     PrivateRocDisplay(curve, name="private").plot(ax=ax, plot_chance_level=True)
     positive = np.array([str(label) == curve.positive for label in truth])
-    ax.plot(
-        *exact_curve(np.asarray(scores), positive), color="black", linewidth=0.8, label="exact: these rows are public"
-    )
+    rates = roc_curve(positive, np.asarray(scores))[:2]
+    ax.plot(*rates, color="black", linewidth=0.8, label="exact: these rows are public")
     ax.legend(loc="lower right")
     ax.figure.savefig(path, format="svg")

@@ -1,4 +1,4 @@
-"""What can be compared: Veil's own methods, some that are not private, and peers."""
+"""What can be compared: Veil's own methods, some that are not private, and whatever others add to `OTHERS`."""
 
 import resource
 import time
@@ -16,7 +16,6 @@ from sklearn.naive_bayes import CategoricalNB
 from ..columns import Categorical
 from ..errors import BadInput
 from ..models import METHODS as OURS
-from . import peers
 from .data import Split
 
 MOST_CATEGORIES = 255  # that boosting takes; of more, it takes the codes for numbers
@@ -38,15 +37,22 @@ class Method:
     delta: float = 0.0
 
 
+class Impossible(Exception):
+    """A method has no answer; the message says why."""
+
+
+OTHERS: dict[str, Callable[[str], Method]] = {}  # makes a method of its name; refuses if it cannot run here
+
+
 def find(name: str) -> Method:
     """The method of this name, ready to run."""
     if name in OURS:
         return Method(name, partial(here, partial(_ours, name)))
     if name in NOT_PRIVATE:
         return Method(name, partial(here, NOT_PRIVATE[name]), private=False)
-    if name in peers.PEERS:
-        return Method(name, peers.runner(name), delta=peers.PEERS[name].delta)
-    raise BadInput(f"there is no method {name!r}: choose one of {', '.join([*OURS, *NOT_PRIVATE, *peers.PEERS])}")
+    if name in OTHERS:
+        return OTHERS[name](name)
+    raise BadInput(f"there is no method {name!r}: choose one of {', '.join([*OURS, *NOT_PRIVATE, *OTHERS])}")
 
 
 def here(fit: Fit, split: Split, epsilon: float, seed: int, fits: int = 1) -> Answer:

@@ -29,8 +29,7 @@ from ..errors import BadInput
 from ..files import new_file
 from .data import Data, Split, load, split
 from .measures import measures
-from .methods import Method, find
-from .peers import Impossible
+from .methods import Impossible, Method, find
 
 PATIENCE = 30 * 60  # seconds that a run may take
 MEASURED = ("auc", "m", "accuracy", "log_loss", "seconds", "peak_memory")

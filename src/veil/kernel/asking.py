@@ -62,12 +62,13 @@ class Asking:
         self._record.releases.append(release)
         return release
 
+    def per_row(self, budget: Budget) -> Fraction:
+        """The epsilon of one row, where the budget is for a person."""
+        return budget.per_row(self.schema.rows_per_person)
+
     def _per_row(self, budget: Budget, parts: int = 1) -> Fraction:
-        """What a row may cost in each of so many parts: the budget protects a person with at most `rows_per_person`
-        rows (group privacy)."""
-        most = Fraction(10**100)  # as doubles can hold it
-        epsilon = min(budget.epsilon / (self.schema.rows_per_person * parts), most)
-        if epsilon < SMALLEST_EPSILON:
+        """The epsilon of one row in each of so many parts, if noise can be drawn for it."""
+        if (epsilon := budget.per_row(self.schema.rows_per_person * parts)) < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon
 

@@ -62,5 +62,9 @@ class Budget:
             raise BadInput("the number of parts must be a whole number, at least one")
         return self.split(*[1] * int(count))
 
+    def per_row(self, rows_per_person: int) -> Fraction:
+        """The epsilon of each row of a person with so many (group privacy); at most 10^100, which doubles can hold."""
+        return min(self.epsilon / rows_per_person, Fraction(10**100))
+
     def __repr__(self) -> str:
         return f"Budget('{amount(self.epsilon)}')"

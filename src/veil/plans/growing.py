@@ -40,11 +40,6 @@ class Rules:
     handicap: float = 0.0  # rows that a choice must save for each branch more, in noise scales of all classes
 
 
-def bounded(epsilon: Fraction) -> float:
-    """An amount of epsilon as a float, also if it is too large for one."""
-    return float(min(epsilon, Fraction(10**100)))
-
-
 def room(source: Source, cuts: Cuts) -> int:
     """The leaves that a tree may have: a choice must be possible in each of them."""
     widest = max(column.size for column in source.schema.features) * len(source.schema.classes)
@@ -88,7 +83,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
 
 def _handicaps(source: Source, cuts: Cuts, rules: Rules, epsilon: Fraction) -> list[int]:
     """Rows that a candidate must save for every branch after the first: one at least, so that pure nodes stay whole."""
-    noise = rules.handicap * len(source.schema.classes) * source.schema.rows_per_person / bounded(epsilon)
+    noise = rules.handicap * len(source.schema.classes) / float(source.per_row(Budget(epsilon)))
     each = max(noise, float(rules.handicap > 0))
     return [min(round(each * (width - 1)), 2**30) for width in cuts.widths.tolist()]
 
@@ -104,7 +99,7 @@ def _measure(source: Source, root: Node, budget: Budget) -> None:
 def _large(going: list[Node], source: Source, cuts: Cuts, unit: Fraction, most: int) -> list[Node]:
     """Those whose noisy size leaves the average count of a branch larger than its noise; the largest, of too many."""
     widest, classes = int(cuts.widths.max()), len(source.schema.classes)
-    least = widest * classes * sqrt(2) * source.schema.rows_per_person / bounded(unit)
+    least = widest * classes * sqrt(2) / float(source.per_row(Budget(unit)))
     large = sorted((node for node in going if (node.size or 0.0) >= least), key=lambda node: -(node.size or 0.0))
     return large[: max(most, 0) // widest]
 

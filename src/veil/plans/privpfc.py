@@ -60,7 +60,7 @@ def class_weights(totals: Numbers) -> tuple[int, ...]:
 
 def _per_row(source: Source, budget: Budget) -> float:
     """What a row may cost, up to a million: beyond that there is no noise to speak of."""
-    return float(min(budget.epsilon / source.schema.rows_per_person, 10**6))
+    return float(min(source.per_row(budget), 10**6))
 
 
 def _checked(source: Source, pool: int | None, most_cells: int) -> tuple[int | None, int]:

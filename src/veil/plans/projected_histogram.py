@@ -63,7 +63,7 @@ def projected_histogram(
     if share is None:
         share = SHARE if rules == "veil" else share_to_count(rows, len(features), k, classes, bins_for(rows, k))
     to_count, to_choose = rest.split(round(share, 3), round(1 - share, 3))
-    signal = rows * float(min(to_count.epsilon / source.schema.rows_per_person, 1))
+    signal = rows * float(min(source.per_row(to_count), 1))
     bins = bins or (_bins(signal, k) if rules == "veil" else bins_for(rows, k))
     axes = [cut_into(column, bins) for column in features]
 
@@ -126,10 +126,9 @@ def _count(source: Source, grid: Grid, budget: Budget, rows: float, rules: str) 
     """The counts above the threshold; one that would let millions of empty cells through is raised."""
     if rules == "veil":
         return source.count_sparse(grid, budget, spurious=float(np.clip(SPURIOUS * rows, 1, MOST_SPURIOUS)))
-    epsilon = budget.epsilon / source.schema.rows_per_person
     least = log(grid.size * len(source.schema.classes)) - log(MOST_SPURIOUS)
     scales = max(THRESHOLD * log(max(rows, 3.0)), least)
-    return source.count_sparse(grid, budget, threshold=ceil(Fraction(scales) / epsilon))
+    return source.count_sparse(grid, budget, threshold=ceil(Fraction(scales) / source.per_row(budget)))
 
 
 def checked_settings(

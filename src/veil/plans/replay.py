@@ -1,9 +1,11 @@
 """The answers of a run once more: a plan makes of them what it made of the rows, and nothing is asked or charged."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 from ..errors import BadInput
+from ..kernel.budget import Budget
 from ..kernel.release import Release
 from ..schema import Schema
 
@@ -27,6 +29,9 @@ class Replay:
         release = self._next("choose_each")
         _insist(release.value.shape == (partition.size,) and release.value.max() < len(candidates))
         return release
+
+    def per_row(self, budget: Budget) -> Fraction:
+        return budget.per_row(self.schema.rows_per_person)
 
     def split(self, partition: Any) -> "tuple[Replay, ...]":
         return (self,) * int(partition.size)

@@ -80,14 +80,14 @@ def roc_counts(
     if parts is None:
         to_size, budget = budget.split(SIZING, 100 - SIZING)
         tables.append(source.count(WHOLE, to_size))
-        parts = parts_for(float(tables[0].value.sum()), float(budget.epsilon))
+        parts = parts_for(float(tables[0].value.sum()), float(source.per_row(budget)))
 
     tied = np.inf
     if thresholds == "quantiles":
         to_cut, budget = budget.split(CUTTING, 100 - CUTTING)
         depth = round(log2(parts))
         cuts = source.quantiles(scorer, depth, to_cut, grid=grid).value
-        tied = SURE * depth / float(to_cut.epsilon)
+        tied = SURE * depth / float(source.per_row(to_cut))
     else:
         cuts = tuple(float(grid[(len(grid) + 1) * part // parts - 1]) for part in range(1, parts))
 

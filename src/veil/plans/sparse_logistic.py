@@ -1,7 +1,6 @@
 """Logistic regression (Chaudhuri, Monteleoni, Sarwate 2011) for rows of few words, in the form of `minimise_words`."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -57,5 +56,4 @@ def _check(source: Source, asked: Bag, part: Budget, penalty: float) -> None:
     """Refuse, before the class totals are charged, what `minimise_words` would refuse after them."""
     check_bag(asked, source.schema)
     check_words_loss(Logistic(), asked, 0, 0.0, source.schema)
-    each = min(part.epsilon / source.schema.rows_per_person, Fraction(10**100))  # as the kernel bounds it
-    bag_amounts(Logistic(), each, check_penalties(penalty, 1)[0], asked.size, asked.reach)
+    bag_amounts(Logistic(), source.per_row(part), check_penalties(penalty, 1)[0], asked.size, asked.reach)

@@ -19,7 +19,7 @@ from ..questions import WHOLE, CellScores, Sum
 from .branches import MOST_DEPTH, Cuts, Node
 from .coins import MOST_LISTED, count_paths, deepest_drawn, draw, top_of, unlisted
 from .finish import LEAST_SHARE, Numbers, class_prior
-from .growing import LEAST_SCALE, Rules, bounded, give_counts, grow, room, settle
+from .growing import LEAST_SCALE, Rules, give_counts, grow, room, settle
 from .pruning import PRUNE, add_up, class_shares
 
 TREES = {
@@ -176,7 +176,7 @@ def _by_column(
 ) -> Forest:
     """A tree for each column and, for half of the budget and of the evidence, trees that are grown over all columns."""
     rows, budget = _rows(source, budget, rules, depth)
-    signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
+    signal = rows * float(source.per_row(budget))
     count = int(signal >= PLENTY) if trees is None else trees
     to_grow, to_count = budget.each(2) if count else (None, budget)
     grown = [cuts.root() for _ in range(count)]
@@ -263,8 +263,8 @@ def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None) -> tu
 
 
 def _needed(source: Source, budget: Budget) -> float:
-    """Rows of which the noise of their counts by class is no more than a part of equal size."""
-    return len(source.schema.classes) * sqrt(2) * source.schema.rows_per_person / bounded(budget.epsilon)
+    """The rows that a node needs so that an even class count exceeds its noise."""
+    return len(source.schema.classes) * sqrt(2) / float(source.per_row(budget))
 
 
 def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: float, budget: Budget) -> int:
@@ -272,7 +272,7 @@ def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: fl
     fits = MOST_DEPTH if rules.tested or rules.gathered else cuts.deepest(room(source, cuts))
     if depth is not None or rules.depth is not None:
         return min(depth or rules.depth or 1, fits)
-    signal = rows * bounded(budget.epsilon) / source.schema.rows_per_person
+    signal = rows * float(source.per_row(budget))
     return int(np.clip(round(log(max(signal, 1.0)) / log(GROWTH)), 1, MOST_GROWN))
 
 
@@ -293,7 +293,7 @@ def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | Non
     """Refuse more trees or levels than can be paid for, before anything is charged, and say what would fit."""
     tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
     of_level, of_leaf = 1 + tests, rules.leaf + tests
-    affordable = int(budget.epsilon / (source.schema.rows_per_person * SMALLEST_EPSILON))  # parts that it can have
+    affordable = int(source.per_row(budget) / SMALLEST_EPSILON)  # parts that it can have
     if trees * (levels * of_level + of_leaf) <= affordable or affordable < of_level + of_leaf:
         return  # what cannot pay for a single cut is refused by the first question
     fits = [f"{affordable // (levels * of_level + of_leaf)} trees"] if trees > 1 else []

@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios to a reference in the same run."""

@@ -1,0 +1,1 @@
+"""The documentation: pages written from results, and the site."""
