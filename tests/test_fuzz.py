@@ -61,8 +61,10 @@ PERSONAL = Schema(**{**SMALL.model_dump(), "person": "id", "rows_per_person": 2}
 
 # ---- schemas
 
-NAMES = "name label person rows_per_person rows source column kind values groups missing bounds integer bins scale edges "
+NAMES = (
+    "name label person rows_per_person rows source column kind values groups missing bounds integer bins scale edges "
     "unit format"
+)
 SCALARS = st.one_of(
     st.integers().map(str),
     st.floats().map(str),
