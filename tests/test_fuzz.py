@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import logging
 import re
 import traceback
@@ -359,17 +360,22 @@ def test_a_secret_in_every_cell_is_nowhere_outside(
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet"])
-def test_a_secret_in_every_cell_is_not_shown_by_the_commands(tmp_path: Path, name: str) -> None:
+def test_a_secret_in_every_cell_is_shown_to_the_owner_alone_below_the_banner(tmp_path: Path, name: str) -> None:
     schema, rows = tmp_path / "schema.toml", tmp_path / name
     schema.write_text(PERSONAL.to_toml(), encoding="utf-8")
     frame = pd.DataFrame(SECRETS)
     frame.to_parquet(rows) if name.endswith("parquet") else frame.to_csv(rows, index=False)
-    said = ""
-    for arguments in (["new", rows], ["check", schema, "--rows", rows], ["check", schema, "--rows", rows, "--json"]):
+
+    def said(*arguments: Any) -> str:
         result = CliRunner().invoke(app, ["schema", *map(str, arguments)], catch_exceptions=False)
         assert result.exit_code == 0
-        said += result.output
-    assert "NOT private" in " ".join(said.split()) and SECRET not in said
+        return result.output
+
+    assert SECRET not in said("new", rows) + said("new", rows, "--label", "a") + said("check", schema)
+    before, banner, after = said("check", schema, "--rows", rows).partition("For the owner of the data only")
+    assert banner and "NOT private" in " ".join(after.split()) and SECRET not in before and SECRET in after
+    found = json.loads(said("check", schema, "--rows", rows, "--json"))
+    assert {key for key, part in found.items() if SECRET in json.dumps(part)} == {"not private"}
 
 
 def test_a_lazy_plan_that_fails_on_a_secret_does_not_quote_it() -> None:
