@@ -346,6 +346,8 @@ def _plain(value: Any) -> Any:
     """Bytes as text, different ones as different text, and what is inside an Arrow scalar or a NumPy time."""
     if type(value) in (str, float, int):
         return value
+    if type(value) is bytes:
+        return value.decode("utf-8", "surrogateescape")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value).decode("utf-8", "surrogateescape")
     if isinstance(value, (np.datetime64, np.timedelta64)):
