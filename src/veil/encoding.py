@@ -100,8 +100,9 @@ def as_column(values: Any, name: str) -> Any:
 
 def _unmasked(values: Any) -> npt.NDArray[Any]:
     """The values as objects, None where they are masked."""
-    found = _objects(values.data)
-    found[np.ma.getmaskarray(values)] = None
+    found = objects_of(values.data)
+    if not values.dtype.names:  # records are no values anyway
+        found[np.ma.getmaskarray(values)] = None
     return found
 
 
@@ -239,7 +240,7 @@ def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     try:
         array = _arrow(block)
     except Exception:  # a conversion that fails for one row must not fail for all
-        values = list(_objects(block))
+        values = list(objects_of(block))
         return values, np.arange(len(values))
     if not any(is_kind(array.type) for is_kind in PLAIN):
         values = _python(array)
@@ -252,7 +253,7 @@ def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
 def _arrow(block: Any) -> Any:
     """An Arrow array of the block, if its type has one; of objects only if all are strings."""
     if isinstance(block, nw.Series):
-        block = _objects(block) if _holds_objects(block) else block.to_arrow()
+        block = objects_of(block) if _holds_objects(block) else block.to_arrow()
     if isinstance(block, np.ndarray):
         objects = block.dtype.kind == "O"
         if objects and not set(map(type, block)) <= {str, float, type(None)}:  # float: NaN, all else is refused
@@ -278,7 +279,7 @@ def _holds_objects(block: nw.Series[Any]) -> bool:
     )
 
 
-def _objects(block: Any) -> npt.NDArray[Any]:
+def objects_of(block: Any) -> npt.NDArray[Any]:
     """The values of a block as they are; None for one that Python cannot hold, which must not spoil the others."""
     try:
         return np.fromiter(block.to_list() if isinstance(block, nw.Series) else block, object, len(block))
@@ -345,6 +346,8 @@ def _plain(value: Any) -> Any:
     """Bytes as text, different ones as different text, and what is inside an Arrow scalar or a NumPy time."""
     if type(value) in (str, float, int):
         return value
+    if type(value) is bytes:
+        return value.decode("utf-8", "surrogateescape")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value).decode("utf-8", "surrogateescape")
     if isinstance(value, (np.datetime64, np.timedelta64)):

@@ -22,6 +22,7 @@ from veil import (
     private_confusion_matrix,
     private_roc_curve,
 )
+from veil.evaluate.handing import handed
 from veil.evaluate.scores import evaluation_schema
 from veil.evaluate.together import fit_and_evaluate
 
@@ -106,6 +107,8 @@ def test_a_character_that_does_not_exist_is_a_missing_value():
         assert column.encode(values).tolist() == [2, 1]
         assert Numeric(name="a", bounds=(0, 2), bins=2).encode(values).tolist() == [2, 1]
         assert Text(name="a", words=("a", "b")).encode(values).starts.tolist() == [0, 0, 0]
+    assert handed([ODD, ["1", "1"]], None, None).one(0).tolist()[0][1] == 1
+    assert column.encode(np.ma.zeros(2, [("a", "i4")])).tolist() == [2, 2]  # records are no values
     people = SCHEMA.model_copy(update={"rows_per_person": 1})
     rows = {"age": [3, 4], "ill": [0, 1], "who": ODD}
     found = private_confusion_matrix([0, 1], rows, epsilon=10**6, schema=people, random_state=0)

@@ -147,7 +147,7 @@ def rows_schema(model: Any, schema: Any) -> Schema | None:
 
 def _own_schema(model: Any) -> Schema | None:
     if isinstance(model, PrivateClassifier):
-        return model.schema_
+        return getattr(model, "schema_", None)  # one that is not fitted says so when it is asked
     inside = [*model.get_params().values(), *vars(model).values()] if isinstance(model, BaseEstimator) else []
     for part in inside:
         if isinstance(part, (PrivateClassifier, PrivateSelector)):

@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, column_or_1d
 
 from ..columns import Categorical, Numeric, Text
-from ..encoding import as_column, columns_of, in_blocks, numbers, text_of
+from ..encoding import as_column, columns_of, in_blocks, numbers, objects_of, text_of
 from ..errors import BadInput
 from ..files import check_types
 from ..schema import Schema
@@ -126,7 +126,8 @@ def _from_lists(X: Sequence[Any], width: int) -> npt.NDArray[Any]:
     if len(X) and isinstance(X[0], Mapping):
         raise BadInput("X is a list of dicts: turn it into a data frame first, such as pandas.DataFrame(X)")
     try:
-        columns = [np.fromiter(column, object, len(X)) for column in zip(*X, strict=True)]
+        rows = [objects_of(row) if isinstance(row, np.ndarray) else row for row in X]
+        columns = [np.fromiter(column, object, len(X)) for column in zip(*rows, strict=True)]
     except (TypeError, ValueError):
         raise BadInput("X must be rows of equal length. Reshape your data: one list for each record") from None
     return np.stack(columns, axis=1) if columns else np.empty((0, width), object)
