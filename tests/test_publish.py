@@ -88,7 +88,7 @@ def test_the_command_makes_what_the_library_makes(files, fair, method):
     expected = publish(fair[0].head(500), fair[1], epsilon=1, method=method, random_state=3)
     found = load_synopsis("synopsis.veil")
     assert found.columns == expected.columns and found.query(affair="yes") == expected.query(affair="yes")
-    assert "the table is NOT private" in said and f"The table holds {', '.join(found.columns)}." in said
+    assert "the table is NOT private" in said and f"synthetic rows hold {', '.join(found.columns)}." in said
     assert pd.read_parquet("rows.parquet").equals(expected.to_arrow(None, 3).to_pandas())
     assert "published NOT privately" in Path("synopsis.html").read_text()
 
