@@ -545,6 +545,28 @@ def test_tables_that_a_line_divides_take_no_more_steps_than_others(monkeypatch, 
     assert len(taken) >= minimise.STEPS
 
 
+@pytest.mark.parametrize("budget", [100, 1000, 10**6])
+def test_a_row_more_takes_no_many_times_the_steps(monkeypatch, budget):
+    """Rows that a line divides sit at the corners of the hinge: conjugate gradients alone can take hundreds."""
+    taken, length = [], Objective.length
+
+    def counted(*given):
+        taken.append(given)
+        return length(*given)
+
+    monkeypatch.setattr(Objective, "length", counted)
+    codes = [*np.random.default_rng(0).integers(0, 8, (3, 20_000))]
+    columns = [Numeric(name=name, bounds=(0, 7), integer=True) for name in "abc"]
+    schema = Schema(name="toy", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
+    for one in ([], [7]):
+        rows = {name: np.append(column, one) for name, column in zip("abc", codes, strict=True)}
+        rows["y"] = np.append(np.where(codes[0] > 3, "yes", "no"), ["no"] * len(one))
+        source = open_source(rows, schema, Ledger(10**9, "toy"), 0)
+        source.minimise(Hinge(), [axis(column) for column in columns], Budget(budget), penalty=8, label=1)
+        assert minimise.STEPS <= len(taken) < 100
+        taken.clear()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_noise_too_loud_for_its_solver_is_refused_before_the_charge(kind):
     """Its roundings alone would be longer than the tolerance: no point could ever be proved right."""

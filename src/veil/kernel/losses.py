@@ -30,6 +30,9 @@ class Loss(Protocol):
     def curves(self, scores: Numbers, truth: Numbers) -> Numbers:
         """About the second derivative by each score: it only makes steps shorter or longer."""
 
+    def sharp(self, scores: Numbers, truth: Numbers) -> Numbers:
+        """The second derivatives, where `curves` are smoother than these."""
+
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         """What is left of epsilon for the noise, at `spread` times its rate; 0 where no argument is known.
 
@@ -62,6 +65,8 @@ class Logistic:
         size = np.abs(self.slopes(scores, truth))
         return np.asarray(size * (1 - size))
 
+    sharp = curves
+
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         return epsilon if reach <= epsilon else Fraction(0)
 
@@ -82,6 +87,9 @@ class Hinge:
 
     def curves(self, scores: Numbers, truth: Numbers) -> Numbers:
         return np.asarray(1 / (1 + (2 - 2 * truth * scores) ** 4))  # a smooth stand-in for 1 between 1/2 and 3/2
+
+    def sharp(self, scores: Numbers, truth: Numbers) -> Numbers:
+        return np.asarray((np.abs(1 - truth * scores) <= 0.5) * 1.0)
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         return epsilon - log_cost(1, reach)
@@ -107,6 +115,8 @@ class Softmax:
     def curves(self, scores: Numbers, truth: Numbers) -> Numbers:
         shares = self.slopes(scores, np.zeros(1))
         return np.asarray(shares * (1 - shares))
+
+    sharp = curves
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         left = epsilon - log_cost(classes - 1, reach * (classes - 2) / (classes - 1) ** 2)

@@ -35,6 +35,7 @@ LOUDEST = 2.0**33  # length of the noise: its roundings stay below the tolerance
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
 LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get coarse
 STEPS = 8  # at least, so that their number says little
+LATE = 24  # steps from which on each is one of Newton's: where rows are at a corner of the loss, others are many
 SAMPLE = 1 << 11  # rows for the first guess of the curvature
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
 NEAREST = 1 / 16  # of a stretch of a line: the next guess comes no closer to its ends
@@ -158,11 +159,11 @@ class Objective:
         slopes = self.loss.slopes(scores, self.blocks.truth)
         return self.blocks.about_sums(slopes) + self.penalties * weights + shift
 
-    def inverse_curvature(self, weights: Numbers, most: int) -> Numbers:
+    def inverse_curvature(self, weights: Numbers, most: int, sharp: bool) -> Numbers:
         """About the inverse of the matrix of second derivatives, within each class, from a sample of rows."""
         part = self.blocks.sample(most)
         scores = self.scores(weights, part)
-        hessian = part.products(self.loss.curves(scores, part.truth))
+        hessian = part.products((self.loss.sharp if sharp else self.loss.curves)(scores, part.truth))
         hessian *= self.blocks.truth.shape[1] / max(part.truth.shape[1], 1)
         hessian[:, range(len(self.penalties)), range(len(self.penalties))] += self.penalties
         return np.asarray(np.linalg.inv(hessian), np.float64)
@@ -303,9 +304,10 @@ def solve(objective: Objective, shift: Numbers) -> Numbers:
         if step >= STEPS and certainly_short(objective, weights, gradient, shift):
             if certainly_short(objective, weights, objective.gradient(weights, scores, shift), shift):
                 break
-        fresh = step < 2 or step % 4 == 3
+        newton = step >= LATE and not objective.loss.joint  # of several classes, the curvature is only about right
+        fresh = step < 2 or step % 4 == 3 or newton
         if fresh:
-            inverse = objective.inverse_curvature(weights, SAMPLE << min(step, 40))
+            inverse = objective.inverse_curvature(weights, SAMPLE << min(step, 40), newton)
         steep = _centred(objective.loss, (inverse @ gradient[:, :, None])[:, :, 0])
         keep = 0.0 if fresh or not scale > 0 else max(0.0, float((steep * (gradient - before)).sum()) / scale)
         way = steep + keep * way
