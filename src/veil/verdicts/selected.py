@@ -39,7 +39,7 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
 
 
 def _of_sizes(releases: Releases) -> Verdict:
-    """The verdict on features that were selected by counts of all rows: whether a typical one stands out of its noise."""
+    """The verdict on features that were selected by counts of all rows: whether a typical one stands out."""
     (table,) = noise_of(releases)[:1]
     beside = f"a typical count of {table.typical:,} beside noise of ± {table.error:,}"
     if not table.drowned:
