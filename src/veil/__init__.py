@@ -14,7 +14,6 @@ from .kernel.scores import Correct, Difference, Discernibility, Entropy, Expecte
 from .kernel.source import Source, open_source
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Schema
-from .verdicts import Verdict
 
 __all__ = [
     "Axis",
@@ -119,6 +118,7 @@ LATER = {
     **dict.fromkeys(MODELS, "models"),
     **dict.fromkeys(("Synopsis", "load_synopsis", "publish"), "synopsis"),
     **dict.fromkeys(EVALUATIONS, "evaluate"),
+    "Verdict": "verdicts",
 }
 
 
