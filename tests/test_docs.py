@@ -249,3 +249,12 @@ def test_the_site_is_built_without_a_warning(tmp_path):
 def test_the_two_commands_are_in_the_readme():
     text = text_of(ROOT / "README.md")
     assert "make demo" in text and "make test" in text
+
+
+def test_the_guide_to_verdicts_shows_the_calibration_that_is_kept():
+    calibration = script("verdicts")
+    assert calibration.page() in text_of(DOCS / "guide" / "verdicts.md")
+    kept = pyarrow.parquet.read_table(calibration.RESULTS).to_pylist()
+    unseen = [row for row in kept if row["table"] in calibration.JUDGED and not row["shuffled"]]
+    good = [calibration.worth(row) for row in unseen if row["level"] == "good"]
+    assert len(good) > 80 and min(good) > 0.4 and sum(worth > 0.7 for worth in good) > 0.9 * len(good)

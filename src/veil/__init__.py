@@ -17,15 +17,20 @@ from .kernel.source import Source, open_source
 from .progress import progress
 from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Schema
-from .verdicts import Verdict
 
 if TYPE_CHECKING:
     from . import datasets
     from .evaluate import *
     from .models import *
     from .synopsis import *
+    from .verdicts import Verdict
 
-ROOMS = ("synopsis", "models", "evaluate")  # their names are loaded when first used: scikit-learn takes two seconds
+ROOMS = (
+    "verdicts",
+    "synopsis",
+    "models",
+    "evaluate",
+)  # their names are loaded when first used: scikit-learn takes two seconds
 __all__ = [
     "Axis",
     "BadInput",

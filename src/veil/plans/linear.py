@@ -161,7 +161,7 @@ def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tu
     many as a row can have.
     """
     receipt = fit.receipt
-    each = float(min(receipt.epsilon, 10**9)) / schema.rows_per_person
+    each = float(min(receipt.epsilon, Fraction(10**9))) / schema.rows_per_person
     if words := A_ROW.search(receipt.question):
         reach = int(words[1])
         return [len(piece) for piece in np.array_split(fit.value, reach)], [reach / each] * reach
@@ -182,7 +182,7 @@ def _of_all(totals: Release[Any]) -> Fraction:
     return totals.receipt.epsilon * sum(PARTS) / PARTS[0]
 
 
-def _tables(axes: Sequence[Grid], values: Numbers) -> dict[str, Numbers]:
+def _tables(axes: Sequence[Grid], values: Any) -> dict[str, Numbers]:
     """The weights of every code, by column."""
     parts = np.split(values / UNIT, np.cumsum([one.size for one in axes])[:-1])
     return {one.columns[0]: part[np.asarray(one.axes[0].groups)] for one, part in zip(axes, parts, strict=True)}

@@ -20,7 +20,7 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
     Choices release no count. So their noise is set beside the rows that the schema declares; whether these arrived,
     and whether any feature is better than others, they do not tell.
     """
-    if not releases and selected == candidates:
+    if not releases:
         return Verdict("unknown", f"all {candidates:,} are kept, for nothing: there are no more than may be selected")
     if not selected:
         return Verdict("unknown", "nothing reached the threshold, which is an answer too", "try a lower threshold")
@@ -39,8 +39,10 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
 
 
 def _of_sizes(releases: Releases) -> Verdict:
-    """The verdict on features selected by counts of all rows: whether a typical one stands out of its noise."""
-    (table,) = noise_of(releases)[:1]
+    """The verdict on features that were selected by counts of all rows: whether a typical one stands out."""
+    table = next(iter(noise_of(releases)), None)
+    if table is None:
+        return Verdict("unknown", "not known: no noise was released that features could be set beside")
     beside = f"a typical count of {table.typical:,} beside noise of ± {table.error:,}"
     if not table.drowned:
         return Verdict("good", f"good: {beside}")
