@@ -541,6 +541,12 @@ def test_receipts_without_a_run_are_shown_by_their_time(ledger):
     ]
 
 
+def test_a_receipt_of_an_earlier_version_is_one_without_a_run(ledger):
+    plain = ledger.account.charge(Budget("1/3"), **ASK).to_dict()
+    old = {key: value for key, value in plain.items() if key not in ("run", "purpose", "note", "file")}
+    assert Receipt(**{**old, "epsilon": Fraction(1, 3)}).run == "" and ledger.verify([old]) == 2
+
+
 def test_many_runs_are_shortened_openly(ledger):
     for _ in range(25):
         ledger.account.charge(Budget("0.01"), **ASK)
