@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -353,3 +354,14 @@ def test_a_short_budget_is_refused_by_the_library_too(files, fair):
 def test_the_help_names_every_method():
     shown = output("train", "--help")
     assert all(method in shown for method in METHODS)
+
+
+def test_a_note_and_the_file_are_in_the_ledger(files):
+    Ledger.create("l.ledger", 1, "fair")
+    asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", "1/2", "--ledger", "l.ledger")
+    output(*asked, "--out", "model.veil", "--note", "for the annual report")
+    (run,) = Ledger.open("l.ledger").runs()
+    assert (run.purpose, run.file, run.note) == ("train naive-bayes", "model.veil", "for the annual report")
+    assert (run.answers, run.epsilon, run.private) == (1, Fraction(1, 2), True)
+    shown = output("ledger", "show", "l.ledger")
+    assert "train naive-bayes" in shown and "for the annual report" in shown and len(shown.splitlines()) < 12

@@ -2,101 +2,95 @@
 
 import os
 import shutil
-import subprocess
-import sys
-from contextlib import suppress
-from fractions import Fraction
+import socket
 
 import pytest
 
 from experiments.bench import ledger_attack
 from veil.errors import BudgetRefused, LedgerProblem
+from veil.kernel import store
 from veil.kernel.budget import Budget
 from veil.kernel.ledger import Ledger
-from veil.kernel.store import Store, Turn
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
-SPEND = """
-import sys
-from veil import BudgetRefused, LedgerProblem, Ledger
-from veil.kernel.budget import Budget
-ledger, answers = Ledger.open(sys.argv[1]), 0
-print("open", flush=True)
-for line in sys.stdin:
-    try:
-        for _ in range(int(line)):
-            ledger.account.charge(Budget("0.1"), verb="count", question="", noise="operating system", private=True)
-            answers += 1
-    except (BudgetRefused, LedgerProblem):
-        pass
-    print(answers, flush=True)
-"""
 
 
 class Spender:
-    """Another interpreter that has the ledger open, as a user in another window has; it charges when told to."""
+    """Another process, started before anybody has the ledger open, as by a user in another window."""
 
     def __init__(self, path):
-        command = [sys.executable, "-c", SPEND, str(path)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout.readline() == "open\n"
-        self.answers = 0
+        mine, its = socket.socketpair()
+        self.child, self.line = os.fork(), mine
+        if not self.child:
+            try:
+                self._serve(path, its)
+            finally:
+                os._exit(0)
+        its.close()
+
+    def _serve(self, path, line):
+        ledger, answers = None, 0
+        while (times := line.recv(20)) != b"end":
+            ledger = ledger or Ledger.open(path)
+            answers += spend(ledger, int(times))
+            line.send(str(answers).encode())
 
     def spend(self, times):
-        self.process.stdin.write(f"{times}\n")
-        self.process.stdin.flush()
-        self.answers = int(self.process.stdout.readline())
+        """Open the ledger if it is not open yet, and charge so many times; how many answers there were in all."""
+        self.line.send(str(times).encode())
+        return int(self.line.recv(20))
 
     def end(self):
-        self.process.communicate()
+        self.line.send(b"end")
+        self.line.close()
+        os.waitpid(self.child, 0)
 
 
-def spend(ledger, times=100):
+def spend(ledger, times):
     """How many charges of a tenth are answered before the ledger refuses."""
-    answers = 0
-    with suppress(BudgetRefused, LedgerProblem):
-        for answers in range(times):  # noqa: B007
+    for answers in range(times):
+        try:
             ledger.account.charge(Budget("0.1"), **ASK)
-        answers = times
-    return answers
+        except (BudgetRefused, LedgerProblem):
+            return answers
+    return times
 
 
 def test_a_copy_made_by_a_process_that_charges_does_not_let_others_spend_beside_it(tmp_path):
     """A has the ledger open and copies it; B opens and ends, as `veil ledger show` does; then A and C spend.
 
     Closing a file drops the POSIX locks that its process has on it, whoever took them: B took itself for the last user
-    of an SQLite ledger and removed its journal, to which A went on writing unseen.
+    of an SQLite ledger and removed its journal, to which A went on writing unseen: nineteen answers, not ten.
     """
     path = tmp_path / "a.ledger"
+    reader, other = Spender(path), Spender(path)
     mine = Ledger.create(path, 1, "survey")
     answers = spend(mine, 1)
     shutil.copy(path, tmp_path / "backup")
-    reader = Spender(path)
+    reader.spend(0)
     reader.end()
-    other = Spender(path)
+    other.spend(0)
     answers += spend(mine, 8)
-    other.spend(100)
-    answers += other.answers + spend(mine)
+    answers += other.spend(100)
+    answers += spend(mine, 100)
     other.end()
     assert answers == 10 and Ledger.open(path).spent == 1
 
 
 def test_files_removed_from_beside_a_ledger_do_not_let_three_processes_spend_apart(tmp_path):
-    """All that lies beside the ledger is removed before each of three processes opens it: none may spend unseen."""
+    """All that lies beside the ledger is removed before each of three processes opens it. Thirty answers, once."""
     path = tmp_path / "a.ledger"
+    spenders = [Spender(path) for _ in range(3)]
     Ledger.create(path, 1, "survey")
-    spenders = []
-    for _ in range(3):
+    for spender in spenders:
         for beside in tmp_path.glob("a.ledger-*"):
             beside.unlink()
-        spenders.append(Spender(path))
-        spenders[-1].spend(1)
-    for spender in spenders:
-        spender.spend(100)
+        spender.spend(1)
+    answers = sum(spender.spend(100) for spender in spenders)
     for spender in spenders:
         spender.end()
-    assert sum(spender.answers for spender in spenders) == 10 and Ledger.open(path).spent == Fraction(1)
+    assert answers == 10 and Ledger.open(path).spent == 1
 
 
 # A short run of the attack that `make audit-ledger` makes
@@ -110,9 +104,9 @@ def attack(tmp_path, monkeypatch):
     return lambda seed, kills: ledger_attack.one_round(kills, seed, tmp_path)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_kills_and_disturbances_neither_overspend_a_ledger_nor_go_unseen(attack, seed):
-    found = attack(seed, 40)
+    found = attack(seed, 24)
     assert not [kind for kind in ("overspent", "undercounted", "unseen", "unforeseen") if found[kind]], found
     assert found["answers"] > 0 and found["kills"] > 16
 
@@ -122,6 +116,6 @@ def test_the_attack_finds_a_ledger_without_locks_and_checks(attack, monkeypatch)
         turn._file.seek(0, os.SEEK_END)
         turn._file.write(line)
 
-    monkeypatch.setattr(Store, "_wait_for_lock", lambda *_: None)
-    monkeypatch.setattr(Turn, "append", append)
-    assert attack(0, 40)["undercounted"] > 0
+    monkeypatch.setattr(store.Store, "_wait_for_lock", lambda *_: None)
+    monkeypatch.setattr(store.Turn, "append", append)
+    assert attack(0, 5)["undercounted"] > 0

@@ -77,7 +77,7 @@ def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monke
     monkeypatch.setattr(
         "veil.kernel.source.discrete_laplace_each", lambda exact, *_: [np.full_like(counts, 5) for counts in exact]
     )
-    known = {name: "x" for name in ("ledger", "hash", "time")}
+    known = {name: "x" for name in ("ledger", "hash", "time", "run")}
     files = []
     for table in (rows, rows.head(0), rows.sample(40, replace=True, random_state=1)):
         model = NaiveBayesClassifier(epsilon=1, schema=schema).fit(table)

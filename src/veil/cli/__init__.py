@@ -87,7 +87,7 @@ def main(app: typer.Typer = app) -> None:
         raise
     except SystemExit as end:
         if end.code in STOPPED:
-            typer.echo("veil: stopped", err=True)
+            echo("veil: stopped", err=True)
         raise
     except VeilError as error:
         echo(f"veil: {printable(error)}", err=True)

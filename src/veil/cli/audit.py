@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import BadInput
-from .output import Json, console, print_json, progress_bar, show_table
+from .output import Json, console, echo, print_json, progress_bar, show_table
 
 WIDE = 140
 KEPT = Path("veil-audit.jsonl")
@@ -66,4 +66,4 @@ def _on_bar(bar: Any) -> Callable[[str, int, int], None]:
 
 def _in_lines(name: str, done: int, total: int) -> None:
     """Prints a line for each case, where nobody sees a bar."""
-    typer.echo(f"{done} of {total} done after {(monotonic() - STARTED) / 60:.0f} min; next: {name}", err=True)
+    echo(f"{done} of {total} done after {(monotonic() - STARTED) / 60:.0f} min; next: {name}", err=True)

@@ -76,7 +76,7 @@ def upgrade(ledger: File) -> None:
     """Rewrite a ledger of an earlier version in its place, entry by entry; receipts stay valid."""
     from .upgrade import upgrade
 
-    typer.echo(f"Upgraded {ledger}: {upgrade(ledger)} entries, as they were.")
+    echo(f"Upgraded {ledger}: {upgrade(ledger)} entries, as they were.")
 
 
 @app.command(epilog="Example: veil ledger verify survey.ledger --against receipt.json")

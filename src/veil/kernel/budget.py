@@ -12,7 +12,7 @@ from ..errors import BadInput
 
 HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
 LONGEST = 12_000  # bits: Python writes out at most 4,300 digits
-CHARGED = 1_200  # bits of a charge: room for every double and any 2^100th of it; totals are exact however long they get
+CHARGED = 3_000  # bits of a charge: room for every double and any 2^1000th of it; totals are exact, however long
 
 
 def exact(value: Any, what: str) -> Fraction:

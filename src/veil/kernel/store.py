@@ -134,7 +134,7 @@ class Store:
             if time.monotonic() > deadline:
                 raise LedgerProblem(f"{self} is locked by another program: close it, or try again")
             time.sleep(pause * random.random())
-            pause = min(pause * 1.5, 0.02)
+            pause = min(pause * 1.5, 0.005)
 
     def _check_place(self, file: BinaryIO) -> None:
         """A file moved or replaced meanwhile would be charged where nobody looks; under two names, in two places."""
