@@ -52,6 +52,9 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+NEW_COLUMN = '[[column]]\nname = "{}"\nkind = "?"\n'
+
+
 def all_commands(command: Any, path: tuple[str, ...] = ()) -> Any:
     yield path
     for name, inside in getattr(command, "commands", {}).items():
@@ -468,6 +471,12 @@ def test_an_audit_speaks_json_in_numbers() -> None:
 def test_bad_input_exits_2_with_one_line(start: Run, arguments: tuple[str, ...]) -> None:
     code, _, said = start(*arguments)
     assert code == 2 and said.startswith("veil: ") and said.count("\n") == 1 and "Traceback" not in said
+
+
+def test_each_of_several_mistakes_has_a_line_of_its_own(start: Run, tmp_path: Path) -> None:
+    (tmp_path / "draft.toml").write_text(f'name = "t"\n{"".join(NEW_COLUMN.format(i) for i in range(3))}')
+    code, _, said = start("schema", "check", tmp_path / "draft.toml")
+    assert code == 2 and [line.partition(":")[0] for line in said.splitlines()[1:]] == ["  line 4", "  line 7", "  line 10"]
 
 
 @pytest.mark.parametrize(

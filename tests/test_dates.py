@@ -235,6 +235,8 @@ def test_parts_that_come_again_are_read_from_dates_names_and_numbers() -> None:
     assert weekday.names == ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", MISSING)
     assert weekday.encode(["2024-01-01", "Sunday", "7", 1, date(1960, 1, 1), "who"]).tolist() == [0, 6, 6, 0, 4, 7]
     assert month.encode(["1969-12-31", "March", "?"]).tolist() == [11, 2, 5]
+    assert weekday.encode(["mon", "TUE", "Thurs", " sunday ", "m", "Tuesdays"]).tolist() == [0, 1, 3, 6, 7, 7]
+    assert month.encode(["may", "SEPT", "Dec", "Ma"]).tolist() == [4, 8, 11, 5]
     assert Date(name="x", unit="hour of day").encode([datetime(1960, 1, 1, 23, 59), 5]).tolist() == [23, 5]
 
 

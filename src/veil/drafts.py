@@ -152,13 +152,13 @@ def answered(proposal: Proposal, answer: str) -> Proposal:
 
 
 def _range_lines(low: str, high: str) -> tuple[str, ...]:
-    """The lines of a numeric column, or of one of dates."""
+    """The lines of a numeric column, or of one of dates; 1 to 5 are whole numbers, 1.0 to 5.0 are not."""
     try:
         bounds = float(low), float(high)
     except ValueError:
         return _date_lines(low, high)
-    few = all(end.is_integer() for end in bounds) and 0 < bounds[1] - bounds[0] < FEW
-    whole = ("integer = true", f"bins = {FEW}") if few else ()
+    few = "." not in low + high and all(end.is_integer() for end in bounds) and 0 < bounds[1] - bounds[0] < FEW
+    whole = ("integer = true", f"bins = {bounds[1] - bounds[0] + 1:.0f}") if few else ()
     return ('kind = "numeric"', f"bounds = {toml_text(bounds)}", *whole)
 
 

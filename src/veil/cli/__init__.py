@@ -90,7 +90,8 @@ def main(app: typer.Typer = app) -> None:
             echo("veil: stopped", err=True)
         raise
     except VeilError as error:
-        echo(f"veil: {printable(error)}", err=True)
+        said = printable(error, "\n")  # several mistakes have a line each
+        echo(f"veil: {said}", err=True)
         sys.exit(error.exit_code)
     except Exception as error:
         if os.environ.get("VEIL_DEBUG"):

@@ -70,7 +70,7 @@ def demo(
     console.print(f"Drawn beside the exact curve, since this survey is public: {drawing.resolve()}", soft_wrap=True)
     console.print(f"What was asked, released and promised, with plots: {out.resolve()}", markup=False, soft_wrap=True)
     console.print(
-        "\nNext: {_command()} schema new DATA.csv, which starts the schema of a table of yours.", markup=False
+        "\nNext: veil schema new DATA.csv, which starts the schema of a table of yours.", markup=False
     )
 
 

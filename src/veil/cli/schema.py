@@ -35,7 +35,10 @@ def new(
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(help="What a column holds: 'age: 18 to 97', 'town: Bonn, Oslo', 'notes: text' or 'code: skip'."),
+        typer.Option(
+            help="What a column holds: 'age: 18 to 97' (whole numbers; 'rate: 0.0 to 6.0' if not), 'town: Bonn, Oslo', "
+            "'notes: text' or 'code: skip'."
+        ),
     ] = None,
     ask: Annotated[
         bool | None,
@@ -57,7 +60,7 @@ def new(
         found, target, source = _complete(found, target, classes, answers, label)
         place.write_text(_draft(data, types, found, target, source), encoding="utf-8")
     echo(f"Wrote {out}{_summary(found, target)}")
-    echo(f"Complete it from public knowledge, then run: veil schema check {out}")
+    echo(_next(data, out, found, target))
 
 
 def _draft(data: Path, types: Mapping[str, str], found: Sequence[Proposal], target: str | None, source: str) -> str:
@@ -78,10 +81,22 @@ def _complete(
 def _summary(found: Sequence[Proposal], target: str | None) -> str:
     """How much of a draft is guessed, and how much is open."""
     kept = [proposal for proposal in found if not proposal.left_out]
-    still = [proposal.name for proposal in kept if proposal.is_open] + ["label"] * (target is None)
     guessed = sum(bool(proposal.source) for proposal in kept) - sum(p.is_open and bool(p.source) for p in kept)
-    fill = f"; to fill in: {', '.join(map(readable, still))}" if still else ""
-    return f": {guessed} of {len(found)} columns proposed, {len(found) - len(kept)} left out{fill}."
+    parts = {"left out": [proposal.name for proposal in found if proposal.left_out], "to fill in": _open(found, target)}
+    said = [f"; {what}: {', '.join(map(readable, names))}" for what, names in parts.items() if names]
+    return f": {guessed} of {len(found)} columns proposed{''.join(said)}."
+
+
+def _open(found: Sequence[Proposal], target: str | None) -> list[str]:
+    """The columns of which something is to be filled in, and whether the label is."""
+    return [p.name for p in found if p.is_open and not p.left_out] + ["label"] * (target is None)
+
+
+def _next(data: Path, out: Path, found: Sequence[Proposal], target: str | None) -> str:
+    """What to do with a draft."""
+    if _open(found, target):
+        return f"Complete it from public knowledge, then run: veil schema check {out}"
+    return f"Read it, and correct it from public knowledge. Then run: veil schema check {out} --rows {data}"
 
 
 def _prompt(text: str) -> str:
