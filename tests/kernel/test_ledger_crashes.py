@@ -2,6 +2,7 @@
 
 import fcntl
 import gc
+import json
 import os
 import random
 import resource
@@ -101,7 +102,7 @@ def test_two_hundred_kills_lose_no_charge(tmp_path):
             os.kill(child, signal.SIGKILL)
         assert [finish(child) for child in children] == [-signal.SIGKILL] * at_once
         reopened = Ledger.open(path)
-        charged = {receipt.number for receipt in reopened.receipts()}
+        charged = {json.loads(line)["number"] for line in path.read_text().splitlines()[1:]}
         answers = released(tmp_path / f"{round}.answers")
         assert charged.issuperset(answers) and len(set(answers)) == len(answers)
         assert reopened.spent == ledger.spent == Fraction(len(charged), 2000) <= limit

@@ -9,7 +9,6 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..display import printable
 from ..errors import LittleLearned, VeilError
 from ..kernel.ledger import VERSION
 from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, schema, select, train
@@ -90,8 +89,7 @@ def main(app: typer.Typer = app) -> None:
             echo("veil: stopped", err=True)
         raise
     except VeilError as error:
-        said = printable(error, "\n")  # several mistakes have a line each
-        echo(f"veil: {said}", err=True)
+        echo(f"veil: {error}", err=True)
         sys.exit(error.exit_code)
     except Exception as error:
         if os.environ.get("VEIL_DEBUG"):
