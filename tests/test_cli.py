@@ -476,7 +476,11 @@ def test_bad_input_exits_2_with_one_line(start: Run, arguments: tuple[str, ...])
 def test_each_of_several_mistakes_has_a_line_of_its_own(start: Run, tmp_path: Path) -> None:
     (tmp_path / "draft.toml").write_text(f'name = "t"\n{"".join(NEW_COLUMN.format(i) for i in range(3))}')
     code, _, said = start("schema", "check", tmp_path / "draft.toml")
-    assert code == 2 and [line.partition(":")[0] for line in said.splitlines()[1:]] == ["  line 4", "  line 7", "  line 10"]
+    assert code == 2 and [line.partition(":")[0] for line in said.splitlines()[1:]] == [
+        "  line 4",
+        "  line 7",
+        "  line 10",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_python_is_warned_of_a_linear_model_without_rows(kind, method):
 def test_three_hundred_weak_columns_are_called_worth_little():
     rows, schema = wide()
     verdict = fitted(rows, schema=schema).verdict_
-    assert verdict.level == "nothing" and "of 300 released tables " in verdict.words
+    assert verdict.level == "nothing" and " of 300 released tables drown" in verdict.words
     assert "fewer columns" in verdict.advice
 
 
@@ -173,7 +173,7 @@ def test_a_loaded_synopsis_has_the_same_verdict(tmp_path):
 def test_no_verdict_takes_rows():
     taken = {name: set(inspect.signature(getattr(verdicts, name)).parameters) for name in verdicts.__all__}
     taken.pop("Verdict")
-    known = {"releases", "schema", "intervals", "selected", "candidates"}
+    known = {"releases", "schema", "intervals", "selected", "candidates", "chance"}
     assert taken and all(names <= known for names in taken.values())
 
 
@@ -291,3 +291,12 @@ def test_a_verdict_for_machines_is_plain(good):
     verdict = good.verdict_
     assert isinstance(verdict, Verdict) and verdict.level in LEVELS
     assert verdict.to_dict() == {"level": verdict.level, "words": verdict.words, "advice": verdict.advice}
+
+
+def test_a_model_that_only_guesses_is_no_success_however_well_that_is_known():
+    chance = np.random.default_rng(0)
+    with pytest.warns(LittleLearned, match="no better than guessing"):
+        found = veil.private_auc(
+            chance.random(4000), y=chance.integers(0, 2, 4000), classes=(0, 1), epsilon=1, random_state=0
+        )
+    assert found.verdict_.level == "poor" and "no better than guessing" in repr(found)

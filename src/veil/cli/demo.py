@@ -69,9 +69,7 @@ def demo(
     console.print(f"The same held-out rows, asked privately: {curve.summary()}.", markup=False)
     console.print(f"Drawn beside the exact curve, since this survey is public: {drawing.resolve()}", soft_wrap=True)
     console.print(f"What was asked, released and promised, with plots: {out.resolve()}", markup=False, soft_wrap=True)
-    console.print(
-        "\nNext: veil schema new DATA.csv, which starts the schema of a table of yours.", markup=False
-    )
+    console.print("\nNext: veil schema new DATA.csv, which starts the schema of a table of yours.", markup=False)
 
 
 def draw_beside(curve: Any, truth: Any, scores: Any, path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ..display import amount, html_table, printable, readable
 from ..encoding import text_of
@@ -66,6 +66,7 @@ class Evaluation(Reported):
     judged_: Judged | None = None
 
     method = "evaluation"
+    chance: ClassVar[float | None] = None  # what guessing reaches, where that is known
 
     @property
     def private_(self) -> bool:
@@ -84,8 +85,8 @@ class Evaluation(Reported):
 
     @property
     def verdict_(self) -> Verdict:
-        """Whether anything is known, by how narrow the intervals are."""
-        return of_intervals(self.intervals, self.releases_, self.schema_)
+        """Whether anything is known, by how narrow the intervals are, and whether the model beats guessing."""
+        return of_intervals(self.intervals, self.releases_, self.schema_, self.chance)
 
     @property
     def settings_(self) -> dict[str, Any]:

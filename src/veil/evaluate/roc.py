@@ -63,6 +63,7 @@ class RocCurve(Evaluation):
     counts: ScoreCounts
 
     method = "roc"
+    chance = 0.5
 
     def __iter__(self) -> Iterator[Numbers]:
         return iter((self.fpr, self.tpr, self.thresholds))
@@ -98,6 +99,7 @@ class RocCurves(Evaluation):
     m_interval: Interval
 
     method = "roc"
+    chance = 0.5
 
     @property
     def auc(self) -> float:
@@ -148,6 +150,7 @@ class Auc(Evaluation):
     auc_interval: Interval
 
     method = "auc"
+    chance = 0.5
 
     @property
     def intervals(self) -> dict[str, Interval]:

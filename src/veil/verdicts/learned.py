@@ -60,20 +60,20 @@ def counts_words(evidence: Evidence | None, releases: Releases) -> str:
     tables = [table for table in noise_of(releases) if table.fields > 1]
     drowned = sum(table.drowned for table in tables)
     said = f"{part_words(evidence.noise_share)} of what sets the classes apart may be noise"
-    return f"{said}; of {len(tables):,} released tables {drowned:,} drown in it" if drowned else said
+    return f"{said}, and {drowned:,} of {len(tables):,} released tables drown in it" if drowned else said
 
 
 def pull_words(weights: Weights) -> str:
     """What the rows have to say in a weight, and what noise alone does to odds."""
     return (
-        f"in a typical weight the rows have {100 * weights.pull:.0f} % of the say, and noise alone changes odds by a "
-        f"factor of {_factor(weights.noise)}"
+        f"a typical weight is {100 * weights.pull:.0f} % the rows' doing, and noise alone changes odds by a factor of "
+        f"{_factor(weights.noise)}"
     )
 
 
 def weights_words(weights: Weights) -> str:
     """The same beside what the weights do to odds."""
-    return f"{pull_words(weights)}, weights by {_factor(weights.size)}"
+    return f"{pull_words(weights)}, the weights themselves by {_factor(weights.size)}"
 
 
 def _factor(log_odds: float) -> str:

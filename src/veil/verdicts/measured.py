@@ -1,4 +1,4 @@
-"""What an evaluation is worth: how narrow its intervals are."""
+"""What an evaluation is worth: how narrow its intervals are, and whether they hold what guessing would reach."""
 
 from collections.abc import Mapping
 
@@ -6,22 +6,33 @@ from ..display import readable
 from ..schema import Schema
 from .evidence import Releases
 from .learned import FIRST
-from .rows import counted
+from .rows import CHECK, counted
 from .verdict import Verdict, cost, level_of, more_epsilon, worst
 
-LEADS = {"nothing": "nearly nothing is known"}
+LEADS = {"good": "well measured", "fair": "roughly measured", "poor": "hardly measured"}
+LEADS["nothing"] = "nearly nothing is known"
+CHECK_MODEL = f"see what the model's own report says of it, and {CHECK}"
 WIDTHS = (0.1, 0.25, 0.5)  # of an interval of a share: where good, fair and poor end
 
 
-def of_intervals(intervals: Mapping[str, tuple[float, float]], releases: Releases, schema: Schema) -> Verdict:
-    """The verdict on shares that lie between two ends each: of what is known best, and what is not known is named."""
+def of_intervals(
+    intervals: Mapping[str, tuple[float, float]], releases: Releases, schema: Schema, chance: float | None = None
+) -> Verdict:
+    """The verdict on shares that lie between two ends each: of what is known best, and what is not known is named.
+
+    `chance` is the share that a model reaches by guessing. One that may be no better is no success, however well that is
+    known.
+    """
     widths = {name: high - low for name, (low, high) in intervals.items()}
     rows = counted(releases)
     level = worst(level_of(min(widths.values()), WIDTHS), "nothing" if rows and rows.none else "good")
     unknown = [readable(name) for name, width in widths.items() if width >= WIDTHS[-1]]
     if unknown and level in ("good", "fair"):
         level = "fair" if 2 * len(unknown) <= len(widths) else "poor"
-    said = f"{LEADS.get(level, level)}: {_words(widths, unknown)}"
+    if chance is not None and level in ("good", "fair") and not _beats(chance, intervals):
+        said = f"perhaps no better than guessing, which has an AUC of {chance}: {_words(widths, unknown)}"
+        return Verdict("poor", said, CHECK_MODEL)
+    said = f"{LEADS[level]}: {_words(widths, unknown)}"
     if level == "good":
         return Verdict(level, said)
     epsilon = more_epsilon(cost(releases), max(widths.values()) / WIDTHS[0])
@@ -29,11 +40,16 @@ def of_intervals(intervals: Mapping[str, tuple[float, float]], releases: Release
     return Verdict(level, said, rows.advice() if rows and rows.none else more)
 
 
+def _beats(chance: float, intervals: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether anything that is known lies above what guessing reaches."""
+    return any(low > chance for low, high in intervals.values() if high - low < WIDTHS[-1])
+
+
 def _words(widths: Mapping[str, float], unknown: list[str]) -> str:
     known = [width for width in widths.values() if width < WIDTHS[-1]]
     if not known:
         return "the exact value may be nearly anything, since there are too few rows for this epsilon"
-    within = f"to within {max(known) / 2:.2f} of what was measured, with 95 % confidence"
+    within = f"to within {max(max(known) / 2, 0.005):.2g} of what was measured, with 95 % confidence"
     if not unknown:
         return f"the exact value is known {within}"
     rare = ", ".join(unknown[:FIRST]) + (f" and {len(unknown) - FIRST:,} more" if len(unknown) > FIRST else "")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import MISSING
-from ..display import number, readable
+from ..display import readable
 from ..kernel.release import Release
 from ..questions import Grid
 from ..schema import Schema
@@ -37,7 +37,7 @@ class Counted:
     @property
     def hidden(self) -> str:
         """How many rows the noise could hide."""
-        return number(max(SURE * self.deviation, 1.0))
+        return f"{max(round(SURE * self.deviation), 1):,}"
 
     def short(self, schema: Schema) -> bool:
         """Whether there are certainly fewer than half of the rows that the schema declares."""
@@ -51,7 +51,7 @@ class Counted:
     def words(self, schema: Schema) -> str:
         """What is wrong with the number of rows; nothing if all is well."""
         if self.none:
-            return f"the released counts show no rows beyond their noise, in which {self.hidden} could hide"
+            return f"the released counts show no rows beyond their noise, in which up to {self.hidden} could hide"
         about = f"about {max(round(self.rows), 1):,}"
         if self.short(schema):
             return f"only {about} of the {schema.rows:,} rows that the schema declares were counted"
