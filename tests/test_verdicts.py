@@ -79,7 +79,7 @@ def wide():
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_worthless_model_is_not_announced_as_a_success(kind, files):
     said = output("train", files(broken(kind)), "--schema", "fair.toml", "--epsilon", 1, "--out", "m.veil")
-    assert said.startswith("Nearly nothing was learned: ") and "Next: veil predict" not in said
+    assert said.startswith(("Nearly nothing was learned: ", "Poor: ")) and "Next: veil predict" not in said
     assert "veil schema check SCHEMA --rows DATA" in said.replace("\n", " ")
 
 
@@ -193,9 +193,9 @@ def first_paragraph(page):
 
 def test_the_first_line_of_a_page_is_the_verdict(good):
     page = report(good)
-    assert '<p class="verdict good"><strong>good: ' in first_paragraph(page)
+    assert '<p class="verdict good"><strong>Good: ' in first_paragraph(page)
     page = report(fitted(broken("thirty rows")))
-    assert '<p class="verdict nothing" role="alert"><strong>nearly nothing' in first_paragraph(page)
+    assert '<p class="verdict nothing" role="alert"><strong>Nearly nothing' in first_paragraph(page)
     assert "nearly nothing was learned" in fitted(broken("thirty rows"))._repr_html_()
 
 
@@ -222,7 +222,9 @@ def three_classes():
 def test_classes_that_are_known_lead_where_their_mean_is_not(three_classes):
     said = three_classes.summary()
     assert three_classes.curves["c"].only_noise and [*three_classes.known] == ["a", "b"]
-    assert said.index("AUC of 'a'") < said.index("M ") and "is not known, since there are too few rows of 'c'" in said
+    assert (
+        said.index("AUC of 'a'") < said.index("M ") and "is not known, since there are too few rows of 'c' or" in said
+    )
     assert three_classes.verdict_.level == "fair" and "2 of 3 classes are known" in three_classes.verdict_.words
 
 

@@ -43,13 +43,8 @@ def pattern_of(form: str | None) -> str:
 def numbered(unit: str) -> dict[str, int]:
     """The number of each part of its kind, by that number and by its name: Thursday, thursday, THU, Thurs, 4."""
     first = 0 if unit == "hour of day" else 1
-    return {text: first + i for i, name in enumerate(PARTS[unit]) for text in (str(first + i), *_short(name))}
-
-
-def _short(name: str) -> list[str]:
-    """A name and its first letters, three or more, in upper and lower case."""
-    starts = [name[:length] for length in range(min(3, len(name)), len(name) + 1)]
-    return [text for start in starts for text in (start, start.lower(), start.upper())]
+    names = [(i, name[:end]) for i, name in enumerate(PARTS[unit], first) for end in range(min(3, len(name)), 10)]
+    return {text: i for i, name in names for text in (str(i), name, name.lower(), name.upper())}
 
 
 def written(second: float, end: bool = False) -> str:

@@ -292,12 +292,13 @@ def test_a_receipt_reads_well(ledger):
 
 def test_a_ledger_reads_well(ledger):
     ledger.run("train trees").charge(Budget(0.25), **ASK)
-    title, header, line = repr(ledger).splitlines()
+    title, header, line = str(ledger).splitlines()
+    assert repr(ledger) == title
     assert title == "Ledger 'survey': 0.25 of 1 spent, 0.75 left"
     assert re.split("  +", header.strip()) == ["time (UTC)", "what for", "answers", "cost", "total", "private"]
     assert re.fullmatch(r"  \d{4}-\d\d-\d\d \d\d:\d\d  train trees  1        0.25  0.25   yes", line)
     ledger.account.charge(Budget(0.25), **{**ASK, "private": False})
-    assert "not private" in repr(ledger).splitlines()[-1] and "1 of 2 runs" in repr(ledger)
+    assert "not private" in str(ledger).splitlines()[-1] and "1 of 2 runs" in str(ledger)
 
 
 def test_html_is_escaped():
@@ -550,14 +551,14 @@ def test_a_receipt_of_an_earlier_version_is_one_without_a_run(ledger):
 def test_many_runs_are_shortened_openly(ledger):
     for _ in range(25):
         ledger.account.charge(Budget("0.01"), **ASK)
-    for shown in (repr(ledger), ledger._repr_html_()):
+    for shown in (str(ledger), ledger._repr_html_()):
         assert "... 5 earlier runs: ledger.runs()" in shown and shown.count("ask: count") == 20
 
 
 def test_nothing_raw_from_a_name_reaches_the_terminal():
     ledger = Ledger(1, "sur\x1b[31mvey").noted("no\x1bte", purpose="pur\x1bpose", file="fi\x1ble")
     receipt = ledger.account.charge(Budget("0.1"), **{**ASK, "question": "age\x1b]0;owned\x07 by\r\nincome"})
-    for shown in (repr(receipt), repr(ledger), receipt._repr_html_(), ledger._repr_html_()):
+    for shown in (repr(receipt), repr(ledger), str(ledger), receipt._repr_html_(), ledger._repr_html_()):
         assert not {"\x1b", "\x07", "\r"} & {*shown}
     assert len(repr(receipt).splitlines()) == 12
 

@@ -131,7 +131,7 @@ class RocCurves(Evaluation):
             return f"ROC curves of {len(self.curves)} classes: {m}"
         areas = ", ".join(f"'{name}' {spoken(curve.auc, curve.auc_interval)}" for name, curve in self.known.items())
         rare = ", ".join(f"'{name}'" for name in self.curves if name not in self.known)
-        because = f"there are too few rows of {rare}" if rare else "pairs of classes have too few rows"
+        because = f"there are too few rows of {rare} or of the others" if rare else "pairs of classes have too few rows"
         return f"ROC curves of {len(self.curves)} classes: AUC of {areas}; {m} is not known, since {because}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -51,16 +51,16 @@ MOST_PARTS = 1_000_000
 MOST_HALVINGS = 16
 
 
-def open_source(rows: Any, schema: Schema, ledger: Ledger, noise: Any = None, *, purpose: str = "") -> "Source":
+def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, purpose: str = "") -> "Source":
     """Private rows behind their ledger. The rows' names and shape are checked, their values are not.
 
-    `noise`: None for the operating system's, a seed for repeatable and marked answers, or a source such as
-    OpenDPNoise(). `purpose` is for the ledger's reader, such as "train naive-bayes".
+    `schema`: a Schema or the path of one. `noise`: None for the operating system's, a seed for repeatable and marked
+    answers, or a source such as OpenDPNoise(). `purpose` is for the ledger's reader, such as "train naive-bayes".
     """
+    schema = schema if isinstance(schema, Schema) else Schema.read(schema)
     if ledger.name != schema.name:
         raise LedgerProblem(
-            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: "
-            "use this data set's ledger, or correct `name` in the schema"
+            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: use its ledger, or correct its `name`"
         )
     source = make_noise(noise)
     with quiet():

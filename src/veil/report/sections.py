@@ -68,8 +68,8 @@ def verdict(model: Any) -> str:
     """What it is worth, the first line of a page."""
     found = model.verdict_
     advice = f" {escaped(found.advice[:1].upper() + found.advice[1:], 400)}." if found.advice else ""
-    loud = ' role="alert"' if found.bad else ""
-    return f'<p class="verdict {found.level}"{loud}><strong>{escaped(found.words, 600)}.</strong>{advice}</p>'
+    loud, words = ' role="alert"' if found.bad else "", found.words[:1].upper() + found.words[1:]
+    return f'<p class="verdict {found.level}"{loud}><strong>{escaped(words, 600)}.</strong>{advice}</p>'
 
 
 def headline(title: str, lead: str, tiles: Sequence[tuple[str, str]]) -> str:
@@ -133,7 +133,7 @@ def _paths(model: Any) -> str:
     for receipt in model.receipts_:
         parts.setdefault(receipt.account.rstrip("/"), []).append(receipt)
     if len(parts) < 2:
-        rows = "one part of the rows" if _part(model) else "all rows"
+        rows = "the same part of the rows" if _part(model) else "all rows"
         return f"<p>Every charge is about {rows}, so they add up.{_beside(model)}</p>"
     each = f"to {amount(most)}" if least == most else f"to {amount(least)} at least and {amount(most)} at most"
     words = "<p>Rows were set apart on the way. A row is in one part of every split, and only the charges on its path "
@@ -158,7 +158,7 @@ def _part(model: Any) -> str:
 
 def _beside(model: Any) -> str:
     """What a part of the rows costs beside others; nothing if this is about all rows."""
-    part = f" That part is {_part(model)} of the ledger. It shares no row with its other parts, and together they cost "
+    part = f" The ledger calls this part {_part(model)}. No row is in two parts, so all parts together cost "
     return f"{part}what the dearest of them costs." if _part(model) else ""
 
 

@@ -66,7 +66,7 @@ def _lead(level: str) -> str:
 
 def if_rows(schema: Schema) -> str:
     """Of how many rows this is; where the schema does not say, that it is a guess."""
-    return f" of {guessed_rows(schema):,} rows" if schema.rows is not None else f" if there are {GUESS:,} rows"
+    return f" with {guessed_rows(schema):,} rows" if schema.rows is not None else f" if there are {GUESS:,} rows"
 
 
 def dominant(releases: Releases, schema: Schema) -> str:
@@ -79,4 +79,4 @@ def dominant(releases: Releases, schema: Schema) -> str:
     name, most = max(parts.items(), key=lambda pair: pair[1], default=("", 0.0))
     if len(parts) < 3 or most < HALF * sum(parts.values()):
         return ""
-    return f"Column {readable(name)!r} takes {most / sum(parts.values()):.0%} of {of_what}: try {ASIDE}."
+    return f"Column {readable(name)!r} takes {100 * most / sum(parts.values()):.0f} % of {of_what}: try {ASIDE}."

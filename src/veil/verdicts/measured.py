@@ -20,8 +20,7 @@ def of_intervals(
 ) -> Verdict:
     """The verdict on shares that lie between two ends each: of what is known best, and what is not known is named.
 
-    `chance` is the share that a model reaches by guessing. One that may be no better is no success, however well that is
-    known.
+    `chance` is the share that a model reaches by guessing. One that may be no better is no success.
     """
     widths = {name: high - low for name, (low, high) in intervals.items()}
     rows = counted(releases)
@@ -53,4 +52,5 @@ def _words(widths: Mapping[str, float], unknown: list[str]) -> str:
     if not unknown:
         return f"the exact value is known {within}"
     rare = ", ".join(unknown[:FIRST]) + (f" and {len(unknown) - FIRST:,} more" if len(unknown) > FIRST else "")
-    return f"{len(known)} of {len(widths)} classes are known {within}; there are too few rows of {rare}"
+    are = "is" if len(known) == 1 else "are"
+    return f"{len(known)} of {len(widths)} classes {are} known {within}; too few rows are of {rare} or of the others"
