@@ -65,7 +65,6 @@ def _curves(found: Any) -> str:
 
 
 def _headline(found: Any, left: Fraction | None, limit: Fraction | None) -> str:
-    tiles = _tiles(found)
     apart, model = "" if found.private_ else "NOT ", found.judged_
     what = f"A {model.method.replace('-', ' ')} model" if model and model.method else "A classifier"
     heading = f"How good a classifier is on “{escaped(found.schema_.name)}”, measured {apart}privately"
@@ -76,7 +75,12 @@ def _headline(found: Any, left: Fraction | None, limit: Fraction | None) -> str:
 
 
 def _tiles(found: Any) -> list[tuple[str, str]]:
-    """The number that was found and where the exact one may lie, if it is one number."""
+    """The number that was found and where the exact one may lie, if it is one number; of several classes those that are
+    known, where their mean is not."""
+    if isinstance(found, RocCurves) and not found.leads:
+        areas = [curve.auc for curve in found.known.values()]
+        known = f"{len(areas)} of {len(found.curves)}"
+        return [(known, "classes are known"), (f"{min(areas):.3f} to {max(areas):.3f}", "the AUC of each of these")]
     for name in ("auc", "accuracy"):
         if hasattr(found, name):
             low, high = getattr(found, f"{name}_interval")
@@ -84,17 +88,6 @@ def _tiles(found: Any) -> list[tuple[str, str]]:
             held = f"{low:.3f} to {high:.3f}", "holds the exact one, with 95 % confidence"
             return [(f"{getattr(found, name):.3f}", words), held]
     return []
-
-
-def _tiles(found: Any) -> list[tuple[str, str]]:
-    """What was measured; of several classes those that are known, where their mean is not."""
-    low, high = found.auc_interval
-    if isinstance(found, RocCurves) and not found.leads:
-        areas = [curve.auc for curve in found.known.values()]
-        known = f"{len(areas)} of {len(found.curves)}"
-        return [(known, "classes are known"), (f"{min(areas):.3f} to {max(areas):.3f}", "the AUC of each of these")]
-    name = "M of Hand and Till" if isinstance(found, RocCurves) else "AUC"
-    return [(f"{found.auc:.3f}", name), (f"{low:.3f} to {high:.3f}", "holds the exact one, with 95 % confidence")]
 
 
 def _curve(curve: RocCurve, place: int) -> str:
