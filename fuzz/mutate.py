@@ -74,6 +74,21 @@ def _places(value: Any) -> Any:
         yield from _places(one)
 
 
+def changed_ledger(content: bytes, chance: Random) -> bytes:
+    """A ledger with a few changes of bytes; or one whose entries say odd things, under hashes that hold."""
+    lines = content.splitlines()
+    if chance.random() < 0.3 or not lines:
+        return changed_bytes(content, chance)
+    bodies, before, found = [json.loads(line)["body"] for line in lines], "", []
+    place = chance.randrange(len(bodies))
+    bodies[place] = json.loads(changed_json(json.dumps(bodies[place]).encode(), chance))
+    for number, body in enumerate(bodies, 1):
+        text = json.dumps(body, sort_keys=True)
+        before = hashlib.sha256(f"{before}\n{number}\n{text}".encode()).hexdigest()
+        found.append(f'{{"number": {number}, "hash": "{before}", "body": {text}}}\n')
+    return "".join(found).encode()
+
+
 def changed_zip(content: bytes, chance: Random) -> bytes:
     """A published file one of whose parts is changed, its manifest made to fit; or any bytes of it."""
     if chance.random() < 0.2:

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +10,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import mutate
 import numpy as np
@@ -144,9 +146,13 @@ def _use_synopsis(path: Path) -> None:
 
 
 def _use_ledger(path: Path) -> None:
-    ledger = Ledger.open(path)
-    repr(ledger), ledger._repr_html_(), ledger.verify(), ledger.left, ledger.receipts()
-    open_source(ROWS, SCHEMA, ledger).count(grid(SCHEMA, "a"), "1/10")
+    with (
+        TemporaryDirectory() as state,
+        patch.dict(os.environ, VEIL_STATE=state),
+    ):  # not the marks of others
+        ledger = Ledger.open(path)
+        repr(ledger), ledger._repr_html_(), ledger.verify(), ledger.left, ledger.receipts(), ledger.runs()
+        open_source(ROWS, SCHEMA, ledger).count(grid(SCHEMA, "a"), "1/10")
 
 
 def _use_schema(path: Path) -> None:
@@ -220,7 +226,7 @@ READERS = {
     "schema": Reader(
         "s.toml", lambda: [s.to_toml().encode() for s in (SCHEMA, WORDS)], mutate.changed_bytes, _use_schema
     ),
-    "ledger": Reader("l.ledger", ledgers, mutate.changed_bytes, _use_ledger),
+    "ledger": Reader("l.ledger", ledgers, mutate.changed_ledger, _use_ledger),
     "model": Reader("m.veil", models, mutate.changed_zip, _use_model),
     "synopsis": Reader("t.veil", synopses, mutate.changed_zip, _use_synopsis),
     "csv": Reader("rows.csv", _csv, mutate.changed_bytes, _use_rows),

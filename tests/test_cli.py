@@ -47,8 +47,8 @@ def files(tmp_path: Path, rows: pd.DataFrame, schema: Schema) -> Path:
 
 COMMANDS = [
     (), ("schema",), ("schema", "new"), ("schema", "check"), ("ledger",), ("ledger", "create"), ("ledger", "show"),
-    ("ledger", "verify"), ("ledger", "export"), ("audit",), ("demo",), ("train",), ("predict",), ("publish",),
-    ("compare",), ("methods",), ("evaluate",), ("select",),
+    ("ledger", "verify"), ("ledger", "export"), ("ledger", "upgrade"), ("audit",), ("demo",), ("train",), ("predict",),
+    ("publish",), ("compare",), ("methods",), ("evaluate",), ("select",),
 ]  # fmt: skip
 
 
@@ -155,9 +155,9 @@ def test_a_completed_draft_is_a_schema(files: Path) -> None:
 
 def test_a_draft_quotes_odd_names(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
-    path.write_bytes('"a ""quoted""\nname","back\\slash","del\x7f",é\n1,2,3,4\n'.encode())
+    path.write_bytes('"a ""quoted""\nline","back\\slash","del\x7f",é\n1,2,3,4\n'.encode())
     draft = output("schema", "new", path, "--multiline").replace('label = "?"', "").replace('"?"', '"text"')
-    assert [column.name for column in Schema.loads(draft).column] == ['a "quoted"\nname', "back\\slash", "del\x7f", "é"]
+    assert [column.name for column in Schema.loads(draft).column] == ['a "quoted"\nline', "back\\slash", "del\x7f", "é"]
 
 
 def test_every_command_that_reads_rows_takes_their_encoding(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_ledger_is_created_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", ["much", "nan", "inf", "0", "-1", "1/0", "", "1e99999"])
 def test_a_limit_that_is_no_amount_is_refused(tmp_path: Path, limit: str, start: Run) -> None:
     code, out, said = start("ledger", "create", tmp_path / "new.ledger", f"--limit={limit}", "--name", "survey")
-    assert (code, out) == (2, "") and said.startswith("veil: epsilon must be") and said.count("\n") == 1
+    assert (code, out) == (2, "") and said.startswith("veil: the limit must be") and said.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
@@ -541,7 +541,7 @@ def test_a_process_exits_with_0_or_2_or_1(files: Path) -> None:
     assert (good.returncode, good.stderr) == (0, "") and json.loads(good.stdout)["name"] == "ten"
     bad = shell("ledger", "create", files / "new.ledger", "--limit", "lots", "--name", "x")
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr == "veil: epsilon must be a finite number such as 0.5 or '1/3'\n"
+    assert bad.stderr == "veil: the limit must be a finite number such as 0.5 or '1/3'\n"
     script = f"from veil import cli\ndef fail(*_): raise KeyError({SECRET!r})\ncli.schema.RowFile = fail\ncli.main()"
     ugly = shell("schema", "check", files / "schema.toml", "--rows", files / "rows.csv", script=script)
     assert (ugly.returncode, ugly.stdout) == (1, "") and SECRET not in ugly.stderr and "Traceback" not in ugly.stderr

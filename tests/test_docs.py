@@ -254,7 +254,7 @@ def test_the_two_commands_are_in_the_readme():
 def test_the_guide_to_verdicts_shows_the_calibration_that_is_kept():
     calibration = script("verdicts")
     assert calibration.page() in text_of(DOCS / "guide" / "verdicts.md")
-    kept = pyarrow.parquet.read_table(calibration.RESULTS).to_pylist()
+    kept = pyarrow.parquet.read_table(calibration.KEPT).to_pylist()
     unseen = [row for row in kept if row["table"] in calibration.JUDGED and not row["shuffled"]]
     good = [calibration.worth(row) for row in unseen if row["level"] == "good"]
     assert len(good) > 80 and min(good) > 0.4 and sum(worth > 0.7 for worth in good) > 0.9 * len(good)

@@ -158,14 +158,14 @@ ODD = Schema(
 def odd(tmp_path):
     (tmp_path / "odd.toml").write_text(ODD.to_toml())
     frame = pd.DataFrame({"n": ["1", "99", "n/a", "n/a"], "colour": ["red", "Red", "", ESCAPE]})
-    frame = frame.assign(day=["2020-01-01", "1.2.2020", "2031-01-01", None], paid=["True", "False", "True", "1"])
+    frame = frame.assign(day=["2020-01-01", "1.2.2020", "2031-01-01", None], paid=["yes", "no", "yes", "1"])
     frame.to_csv(tmp_path / "odd.csv", index=False)
     return tmp_path
 
 
 def test_unknown_values_are_named_to_the_owner_below_the_banner_the_labels_first(odd):
     shown = output("schema", "check", odd / "odd.toml", "--rows", odd / "odd.csv")
-    assert "label paid: 2 rows say 'True', 1 row says 'False'; declared: 0, 1" in shown
+    assert "label paid: 2 rows say 'yes', 1 row says 'no'; declared: 0, 1" in shown
     assert "n: 2 rows say 'n/a'; declared" in shown and "day: 1 row says '1.2.2020', 1 row says '(no value)'" in shown
     assert "1 (25.0%)" in shown and "\x1b[31m" not in shown and "\x9b" not in shown and "red" in shown
     places = [shown.index(text) for text in (BANNER, "label paid", "n: 2 rows", CAUTION.splitlines()[0], "values = [")]
@@ -175,9 +175,9 @@ def test_unknown_values_are_named_to_the_owner_below_the_banner_the_labels_first
 def test_toml_is_ready_to_declare_them(odd):
     shown = output("schema", "check", odd / "odd.toml", "--rows", odd / "odd.csv")
     pasted = [line for line in shown.splitlines() if line.startswith("values = ")]
-    assert [tomllib.loads(line)["values"] for line in pasted] == [["red", "Red"], ["0", "1", "True", "False"]]
+    assert [tomllib.loads(line)["values"] for line in pasted] == [["red", "Red"], ["0", "1", "yes", "no"]]
     found = json.loads(output("schema", "check", odd / "odd.toml", "--rows", odd / "odd.csv", "--json"))
-    assert found["not private"][3]["unknown"] == [["True", 2], ["False", 1]]
+    assert found["not private"][3]["unknown"] == [["yes", 2], ["no", 1]]
 
 
 def test_at_most_ten_unknown_values_are_named(tmp_path):

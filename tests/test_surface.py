@@ -1,5 +1,6 @@
 """What a newcomer meets: names to complete, warnings, progress, and what notebooks show."""
 
+import gzip
 import re
 import subprocess
 import sys
@@ -97,7 +98,8 @@ def test_private_rows_that_are_asked_without_a_ledger_are_warned_about_at_the_li
     for ask in runs_without_a_ledger(*iris):
         with pytest.warns(veil.NoLedger, match="epsilon 1 of 'iris' is charged to no ledger") as caught:
             made = ask()
-        assert [warning.filename for warning in caught] == [__file__]
+        assert {warning.filename for warning in caught} == {__file__}
+        assert sum(warning.category is veil.NoLedger for warning in caught) == 1
         assert "charged to no ledger" in made._repr_html_()
 
 
@@ -310,7 +312,7 @@ def test_complaints_name_what_was_typed(folder, tmp_path):
         run("ledger", "create", tmp_path / "new.ledger", "--limit", "abc", "--name", "x")
     with pytest.raises(veil.BadInput, match=r"nodir/x.veil cannot be written: there is no folder"):
         run("train", *asked, "--out", tmp_path / "nodir" / "x.veil")
-    with pytest.raises(veil.BadInput, match="empty.csv is an empty file"):
+    with pytest.raises(veil.BadInput, match="empty.csv is empty: its first line must name the columns"):
         run("train", tmp_path / "empty.csv", *asked[1:], "--out", tmp_path / "x.veil")
 
 
@@ -320,3 +322,14 @@ def test_help_shows_no_type_behind_a_flag():
 
 def test_amounts_for_machines_are_numbers_with_the_exact_text_beside():
     assert amounts(left=Fraction(1, 10)) == {"left": 0.1, "left_exact": "1/10"}
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+def test_reading_a_file_tells_the_share_of_its_bytes_and_no_number_of_rows(tmp_path, name):
+    text, told = b"a,b\n" + b"1,2\n" * 300_000, []
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    with progress_told(lambda *step: told.append(step)):
+        veil.read_csv(tmp_path / name)
+    size = (tmp_path / name).stat().st_size
+    assert {work for work, _, _ in told} == {"reading the file"} and told[-1][1:] == (size, size)
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)

@@ -121,7 +121,8 @@ def _named(said: str, found: Sequence[Proposal]) -> tuple[str, str]:
         if said[:place] in names:
             return said[:place], said[place + 1 :]
     known = ", ".join(map(readable, names))
-    raise BadInput(f"there is no column {said.partition(':')[0]!r}: choose among {known}")
+    form = " (and write `name: what it holds`)" if any(said.startswith(f"{name} ") for name in names) else ""
+    raise BadInput(f"there is no column {said.partition(':')[0]!r}: choose among {known}{form}")
 
 
 def with_label(found: Sequence[Proposal], label: str, classes: Sequence[str]) -> list[Proposal]:

@@ -17,6 +17,7 @@ import pyarrow.parquet
 from .display import readable
 from .errors import BadInput, VeilError
 from .lines import check_encoding, read_header, read_table
+from .progress import advance
 from .schema import Schema
 
 OTHERS = ";\t|"  # what separates values in some files, but not here
@@ -154,8 +155,22 @@ def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     return [(name, str(kind)) for name, kind in zip(schema.names, schema.types, strict=True)]
 
 
-def _open(path: str | os.PathLike[str]) -> Any:
-    return gzip.open(path, "rb") if Path(path).suffix.lower() == ".gz" else open(path, "rb")
+@contextmanager
+def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
+    with open(path, "rb") as file:
+        yield _Watched(file, gzip.open(file) if Path(path).suffix.lower() == ".gz" else file)
+
+
+class _Watched:
+    """What is in a file, unpacked; whoever looks on is told which share of its bytes was read, and nothing of rows."""
+
+    def __init__(self, file: Any, unpacked: Any) -> None:
+        self.file, self.unpacked, self.size = file, unpacked, os.fstat(file.fileno()).st_size
+
+    def read(self, size: int) -> bytes:
+        block: bytes = self.unpacked.read(size)
+        advance("reading the file", self.file.tell(), self.size)
+        return block
 
 
 @contextmanager

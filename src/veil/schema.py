@@ -77,6 +77,8 @@ class Schema(Declared):
         try:
             with open(path, "rb") as stream:  # no more of it than is needed to see that it is too long
                 text = stream.read(LONGEST + 1).decode("utf-8-sig")
+        except FileNotFoundError:
+            raise BadInput(f"{path} cannot be read: there is no such file, check the path") from None
         except (OSError, ValueError, TypeError):
             raise BadInput(f"{path} cannot be read: check the path, and that it is a UTF-8 text file") from None
         try:
@@ -98,7 +100,7 @@ class Schema(Declared):
             lines = lines_of(text, len(columns) if isinstance(columns, list) else 0)
             raise BadSchema(problem.mistakes, lines) from None
         except tomllib.TOMLDecodeError as error:
-            raise BadInput(f"not valid TOML: {error}") from None
+            raise BadInput(f"not valid TOML, which a schema is written in: {error}") from None
         except (RecursionError, TypeError, ValueError):  # nested too deep, a key `self`, a number of 5,000 digits
             raise BadInput("not a schema: see `veil schema new --help` for what one looks like") from None
 

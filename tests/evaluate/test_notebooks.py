@@ -16,7 +16,7 @@ SETTINGS = {"y": TRUTH, "classes": ("a", "<b>"), "epsilon": 1}
 def test_every_result_is_a_table_in_a_notebook(function):
     found = function(GUESS if function is private_accuracy else SCORE, **SETTINGS)
     shown = found._repr_html_()
-    assert shown.startswith("<table><caption>") and "epsilon 1" in shown and "<b>" not in shown
+    assert "<table><caption>" in shown and "epsilon 1" in shown and "<b>" not in shown
     assert shown.count("<tr>") > 1
 
 

@@ -583,3 +583,15 @@ def test_a_file_that_changes_places_under_an_open_ledger_is_noticed(path, tmp_pa
         with pytest.raises(LedgerProblem, match="was moved or replaced|is gone") as error:
             use()
         tell(error)
+
+
+@pytest.mark.parametrize("field", ["time", "run", "purpose", "note", "file", "verb", "question", "protects", "private"])
+def test_an_entry_whose_words_are_no_text_is_damage_whatever_its_hash(path, field):
+    first, second = path.read_bytes().splitlines(keepends=True)[:2]
+    kept = book.Book()
+    kept.add(first)
+    odd = kept.next({**json.loads(second)["body"], field: ["odd"]})[0]
+    forget(path)
+    path.write_bytes(first + odd)
+    with pytest.raises(LedgerProblem, match="entry 2 is damaged"):
+        Ledger.open(path).runs()

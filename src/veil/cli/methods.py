@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 from ..display import number
-from ..plans.catalogue import CARDS, Card
+from ..plans.catalogue import CARDS
 from .output import Json, console, print_json, show_table
 
 LEGEND = (
@@ -15,16 +15,11 @@ LEGEND = (
 )
 
 
-def _option(card: Card) -> str:
-    """What to type behind --method."""
-    return f"{card.method} --preset {card.preset}" if card.preset else card.method
-
-
 def methods(as_json: Annotated[bool, Json] = False) -> None:
     """List all methods: what each is, when it is good, how long it takes and, with --json, whose paper it follows."""
     if as_json:
         print_json([asdict(card) for card in CARDS])
         return
-    rows = [(card.what, card.good_for, number(card.seconds), _option(card)) for card in CARDS]
-    show_table("Methods", ["what it is", "good for", "seconds", "train with --method"], rows)
+    rows = [(card.method, card.preset or "", card.what, card.good_for, number(card.seconds)) for card in CARDS]
+    show_table("Methods", ["--method", "--preset", "what it is", "good for", "seconds"], rows)
     console.print(LEGEND, markup=False)

@@ -118,7 +118,7 @@ Result = TypeVar("Result", bound=Evaluation)
 
 def told(found: Result) -> Result:
     """The result, once Python was told if it says next to nothing."""
-    warn_if_bad(found.verdict_, stacklevel=4)
+    warn_if_bad(found.verdict_)
     return found
 
 

@@ -57,6 +57,11 @@ class Receipt:
     note: str = ""
     file: str = ""
 
+    def __post_init__(self) -> None:
+        words = [value for name, value in vars(self).items() if name not in ("number", "epsilon", "private")]
+        if type(self.private) is not bool or type(self.number) is not int or {*map(type, words)} != {str}:
+            raise TypeError("a receipt from elsewhere may hold anything")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; epsilon as an exact fraction in text."""
         return {**self.__dict__, "epsilon": str(self.epsilon)}

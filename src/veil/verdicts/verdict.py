@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
-from warnings import warn
 
 from ..display import amount
-from ..errors import LittleLearned
+from ..errors import LittleLearned, warn
 from ..kernel.release import Release
 from ..plans.run import total
 
@@ -40,10 +39,10 @@ class Verdict:
         return {"level": self.level, "words": self.words, "advice": self.advice}
 
 
-def warn_if_bad(verdict: Verdict, stacklevel: int = 3) -> None:
+def warn_if_bad(verdict: Verdict) -> None:
     """Say in Python that a result is worth little, where it was asked for."""
     if verdict.bad:
-        warn(str(verdict), LittleLearned, stacklevel=stacklevel)
+        warn(str(verdict), LittleLearned)
 
 
 def shown(verdict: Verdict) -> str:
