@@ -283,7 +283,7 @@ def test_a_file_that_is_no_text_is_said_to_be_unreadable(tmp_path: Path, content
     if content is not None:
         path.write_bytes(content)
     for place in (path, tmp_path, f"{path}\0"):
-        with pytest.raises(BadInput, match="cannot be read: check the path, and that it is a UTF-8 text file"):
+        with pytest.raises(BadInput, match="cannot be read: .*check the path"):
             Schema.read(place)
 
 

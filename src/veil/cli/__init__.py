@@ -17,7 +17,8 @@ from .output import Stopped, echo
 app = typer.Typer(
     name="veil",
     help="Publish from a private table under one differential-privacy budget.",
-    epilog="Example: veil demo. Exit codes: 0 success, 2 bad input, 3 the budget refuses, 1 anything else.",
+    epilog="Example: veil demo. For your own table, begin with: veil schema new DATA.csv. "
+    "Exit codes: 0 success, 2 bad input, 3 the budget refuses, 1 anything else.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

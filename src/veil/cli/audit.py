@@ -31,7 +31,10 @@ def audit(
     jobs: Annotated[int | None, typer.Option(min=1, help="Cases at a time; with --deep one a core if absent.")] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Attack every mechanism on neighbouring tables: none of ours may be caught, every broken twin must be."""
+    """Test the promise by attack: ask tables that differ in one row, and see whether the answers tell them apart.
+
+    None of Veil's questions may be caught. Every twin of one, broken on purpose, must be: else the attack is too weak.
+    """
     from .. import audit as auditing  # takes longer to load than the other commands to run
 
     several = jobs or (os.cpu_count() or 1 if deep else 1)

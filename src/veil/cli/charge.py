@@ -29,7 +29,10 @@ OPEN = "The schema declares the rows public: the {what} is NOT private."
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
 Public = Annotated[Path, typer.Option(help="What is public about them, a TOML file.")]
-Account = Annotated[Path | None, typer.Option(help="The account to charge; without one, a budget of exactly epsilon.")]
+Account = Annotated[
+    Path | None,
+    typer.Option(help="The account to charge, of veil ledger create; without one, nothing adds up what you spend."),
+]
 Note = Annotated[str, typer.Option(help="A few words for the ledger: what this is for.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no rows, charge nothing.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]

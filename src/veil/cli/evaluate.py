@@ -27,7 +27,12 @@ def evaluate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The model, such as model.veil.")],
     data: charge.Data,
     schema: charge.Public,
-    epsilon: Annotated[str, typer.Option(help="What the evaluation may cost, such as 0.2 or 1/5.")],
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="What the evaluation may cost, such as 0.2 or 1/5: the less, the more noise and the more privacy."
+        ),
+    ],
     out: Annotated[Path | None, typer.Option(help="Where to write the report; evaluation.html if absent.")] = None,
     positive: Annotated[
         str | None, typer.Option(help="The class that high scores stand for; the last if absent.")

@@ -30,7 +30,7 @@ def create(
     limit: Annotated[str, typer.Option(help="The most that may ever be spent, such as 1 or 1/2.")],
     name: Annotated[str, typer.Option(help="The name of the data set, as in its schema.")],
 ) -> None:
-    """Make a new ledger."""
+    """Make a new ledger: the account of a data set, with the most that may ever be spent on it."""
     made = Ledger.create(ledger, limit, name)
     echo(f"Created {ledger}: epsilon {amount(made.limit)} for '{made.name}'.")
 

@@ -19,7 +19,10 @@ from .output import Encoding, Json, Multiline, check_paths, check_table_path, co
 def publish(
     data: charge.Data,
     schema: charge.Public,
-    epsilon: Annotated[str, typer.Option(help="What the table may cost, such as 1 or 1/2.")],
+    epsilon: Annotated[
+        str,
+        typer.Option(help="What the table may cost, such as 1 or 1/2: the less, the more noise and the more privacy."),
+    ],
     out: Annotated[Path | None, typer.Option(help="Where to write the table, such as synopsis.veil.")] = None,
     method: Annotated[str, typer.Option(help="How to choose what to count: privpfc or projected.")] = "privpfc",
     synthetic: Annotated[

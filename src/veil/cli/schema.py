@@ -42,7 +42,9 @@ def new(
     ] = None,
     ask: Annotated[
         bool | None,
-        typer.Option("--ask/--no-ask", help="Ask about each column; if neither is said, where somebody can answer."),
+        typer.Option(
+            "--ask/--no-ask", help="Ask about each column, or do not; on a terminal it is asked if you say neither."
+        ),
     ] = None,
     encoding: Encoding = "utf-8",
     multiline: Multiline = False,
@@ -134,7 +136,7 @@ def check(
     multiline: Multiline = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Check a schema and show its codes; with --rows, how a table fits it."""
+    """Check a schema, and show the bins and categories that it makes; with --rows, how a table fits it."""
     public = Schema.read(schema)
     file = RowFile(rows, encoding, multiline) if rows else None
     fits = list(fit_of(file.read(), public)) if file else []

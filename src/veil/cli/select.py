@@ -31,7 +31,12 @@ WAYS = "auto, peel, perturb, cluster; with a threshold also sieve; or discernibi
 def select(
     data: charge.Data,
     schema: charge.Public,
-    epsilon: Annotated[str, typer.Option(help="What the selection may cost, such as 1 or 1/2.")],
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="What the selection may cost, such as 1 or 1/2: the less, the more noise and the more privacy."
+        ),
+    ],
     score: Annotated[str, typer.Option(help=f"What makes a feature good: {SCORES}.")] = "gini",
     k: Annotated[int | None, typer.Option("--k", min=1, help="How many to select; 10 without a threshold.")] = None,
     threshold: Annotated[float | None, typer.Option(help=f"Select what scores at least this: {SCALE}.")] = None,

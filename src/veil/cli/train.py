@@ -27,7 +27,10 @@ JUDGED = "The rows are a share of {} of a table, drawn at random. The model was 
 def train(
     data: charge.Data,
     schema: charge.Public,
-    epsilon: Annotated[str, typer.Option(help="What the model may cost, such as 1 or 1/2.")],
+    epsilon: Annotated[
+        str,
+        typer.Option(help="What the model may cost, such as 1 or 1/2: the less, the more noise and the more privacy."),
+    ],
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
     method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}. See veil methods.")] = "naive-bayes",
     preset: Annotated[str | None, typer.Option(help=f"A paper's way to grow trees. Of {PRESETS}.")] = None,

@@ -60,7 +60,7 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
     if ledger.name != schema.name:
         raise LedgerProblem(
-            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: change that, or the schema's `name`"
+            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: use its own, or correct `name` in it"
         )
     source = make_noise(noise)
     with quiet():
