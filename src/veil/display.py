@@ -148,13 +148,13 @@ class Run(NamedTuple):
 
 
 def runs_of(charges: Iterable[tuple[Any, Fraction]]) -> list[Run]:
-    """The runs of receipts, each of which comes with the ledger's total after it; oldest first."""
+    """The runs of receipts, which come with the total after each; the last to be answered, with all that is spent, last."""
     groups: dict[tuple[str, str], list[tuple[Any, Fraction, Fraction]]] = {}
     before = Fraction(0)
     for receipt, total in charges:
         groups.setdefault((receipt.run, receipt.time), []).append((receipt, total - before, total))
         before = total
-    return [_run(group) for group in groups.values()]
+    return [_run(group) for group in sorted(groups.values(), key=lambda group: group[-1][0].number)]
 
 
 def _run(group: list[tuple[Any, Fraction, Fraction]]) -> Run:

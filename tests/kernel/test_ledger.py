@@ -568,3 +568,10 @@ def test_a_noted_ledger_is_the_same_ledger(path):
     twin = pickle.loads(pickle.dumps(ledger))
     assert twin.account.charge(Budget("0.1"), **ASK).note == "mine"
     assert ledger.spent == ledger.noted("other").spent == Fraction(7, 10)
+
+
+def test_runs_that_overlap_end_with_all_that_is_spent(ledger):
+    first, second = ledger.run("first"), ledger.run("second")
+    for run in (first, second, first):
+        run.charge(Budget("0.1"), **ASK)
+    assert [run.purpose for run in ledger.runs()] == ["second", "first"] and ledger.runs()[-1].total == ledger.spent

@@ -55,7 +55,10 @@ Multiline = Annotated[
 
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; numbers to the right. The first column, which people type again, is on one line; none is cut."""
-    table = Table(title=escape(printable(title)), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    console.print(
+        printable(title), style="bold", markup=False
+    )  # the title of a narrow table would be broken to its width
+    table = Table(box=box.SIMPLE_HEAD)
     cells = [[readable(cell, MOST) for cell in row] for row in rows]
     for i, name in enumerate(header):
         numeric = bool(cells) and all(row[i].replace(",", "").lstrip("-").replace(".", "").isdigit() for row in cells)

@@ -61,7 +61,7 @@ def check_partition(
         if type(partition) is Binned:
             whole(partition.label, "the binned label", -partition.scorer.classes, partition.scorer.classes - 1)
     else:
-        raise BadInput("a partition must be a Grid, Tree, Drawn, Binned or Predicted")
+        raise BadInput("a partition must be a Grid (veil.grid(schema, 'age')), Tree, Drawn, Binned or Predicted")
     if dense and partition.size * len(schema.classes) > DENSE_LIMIT:
         raise BadInput(
             f"{partition.describe()} has too many cells to count one by one: use count_sparse or fewer columns"
