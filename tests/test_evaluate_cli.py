@@ -69,7 +69,7 @@ def test_training_and_testing_in_one_run_costs_the_dearer_part(files, start):
     model, judgement = ((files / name).read_text() for name in ("m.html", "m-evaluation.html"))
     for page in (model, judgement):
         assert "a share of 0.3" in page and "about all rows" not in page and "other answers" not in page
-        assert "Every charge is about one part of the rows, so they add up." in page and "spent in all 1<" in page
+        assert "Every charge is about the same part of the rows, so they add up." in page and "spent in all 1<" in page
     code, said, _ = start(*asked, "--force", "--test-share", "0.3", "--test-epsilon", "1.5")
     assert code == 0 and "It cost epsilon 1.5; the ledger has 2.5 of 5 left." in said
     code, _, complaint = start(*asked, "--force", "--test-epsilon", 1)

@@ -302,3 +302,12 @@ def test_a_model_that_only_guesses_is_no_success_however_well_that_is_known():
             chance.random(4000), y=chance.integers(0, 2, 4000), classes=(0, 1), epsilon=1, random_state=0
         )
     assert found.verdict_.level == "poor" and "no better than guessing" in repr(found)
+
+
+def test_no_column_of_many_is_called_missing_by_the_luck_of_its_noise():
+    rows, schema = wide()
+    said = [
+        veil.NaiveBayesClassifier(epsilon=1, schema=schema, random_state=seed).fit(rows.head(500)).verdict_
+        for seed in range(5)
+    ]
+    assert not [verdict for verdict in said if "are missing" in verdict.words]

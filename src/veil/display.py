@@ -148,7 +148,7 @@ class Run(NamedTuple):
 
 
 def runs_of(charges: Iterable[tuple[Any, Fraction]]) -> list[Run]:
-    """The runs of receipts, which come with the total after each; the last to be answered, with all that is spent, last."""
+    """The runs of receipts, each of which comes with the total after it; by last answers, so the last has all of it."""
     groups: dict[tuple[str, str], list[tuple[Any, Fraction, Fraction]]] = {}
     before = Fraction(0)
     for receipt, total in charges:

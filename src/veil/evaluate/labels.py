@@ -71,6 +71,9 @@ class Accuracy(Evaluation):
     def summary(self) -> str:
         return f"accuracy {spoken(self.accuracy, self.accuracy_interval)}"
 
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        return ["accuracy", "from", "to"], [tuple(f"{share:.3f}" for share in (self.accuracy, *self.accuracy_interval))]
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CalibrationCurve(Evaluation):

@@ -162,6 +162,9 @@ class Auc(Evaluation):
     def summary(self) -> str:
         return f"AUC {spoken(self.auc, self.auc_interval)}"
 
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        return ["AUC", "from", "to"], [tuple(f"{share:.3f}" for share in (self.auc, *self.auc_interval))]
+
 
 def private_roc_curve(
     model: Any,

@@ -1,7 +1,7 @@
 """Whether rows and values arrived, by released counts."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -88,13 +88,14 @@ def _sum(release: Release[Any]) -> tuple[float, float]:
 
 def mostly_missing(releases: Releases) -> list[str]:
     """The columns of which nearly no row has a declared value, where released counts show it beyond their noise."""
-    return [readable(release.question.columns[0]) for release in releases if _is_missing(release)]
+    sure = SURE + sqrt(2 * log(max(len(releases), 1)))  # the noise of one of many tables goes far by chance
+    return [readable(release.question.columns[0]) for release in releases if _is_missing(release, sure)]
 
 
-def _is_missing(release: Release[Any]) -> bool:
+def _is_missing(release: Release[Any], sure: float) -> bool:
     grid = release.question
     if release.receipt.verb != "count" or not isinstance(grid, Grid) or len(grid.axes) != 1:
         return False
     rows = np.asarray(release.value).sum(axis=1)
-    certain = rows[-1] - SURE * sqrt(2 * len(release.classes)) * (release.scale or 0.0)
+    certain = rows[-1] - sure * sqrt(2 * len(release.classes)) * (release.scale or 0.0)
     return grid.axes[0].names[-1] == MISSING and bool(certain > 0 and rows[-1] >= NEARLY_ALL * rows.sum())
