@@ -8,6 +8,7 @@ import warnings
 from dataclasses import replace
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 
 import veil
@@ -333,3 +334,9 @@ def test_reading_a_file_tells_the_share_of_its_bytes_and_no_number_of_rows(tmp_p
     size = (tmp_path / name).stat().st_size
     assert {work for work, _, _ in told} == {"reading the file"} and told[-1][1:] == (size, size)
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+
+
+def test_progress_tells_the_same_of_few_rows_and_of_many():
+    rows, schema = veil.datasets.load("iris")
+    few, many = (told_while(lambda times=times: schema.encode(pd.concat([rows] * times))) for times in (1, 200))
+    assert few == many

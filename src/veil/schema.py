@@ -185,9 +185,9 @@ def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes 
                 column = left.popleft()
             except IndexError:  # another was quicker
                 return
-            advance("encoding columns", len(codes), len(wanted))
             codes[column.name] = column.encode(columns[column.name])
 
+    advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
     with ThreadPoolExecutor(max(helpers, 1)) as pool:
         others = [pool.submit(work) for _ in range(helpers)]
         work()
