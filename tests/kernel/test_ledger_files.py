@@ -583,3 +583,27 @@ def test_a_file_that_changes_places_under_an_open_ledger_is_noticed(path, tmp_pa
         with pytest.raises(LedgerProblem, match="was moved or replaced|is gone") as error:
             use()
         tell(error)
+
+
+def test_a_mark_with_something_behind_it_is_a_mark_again_after_the_next_charge(tmp_path, monkeypatch):
+    monkeypatch.setenv("VEIL_STATE", str(tmp_path / "state"))
+    ledger = Ledger.create(tmp_path / "l", 1, "survey")
+    ledger.account.charge(Budget("1/10"), **ASK)
+    with open(marks.place(ledger.id), "ab") as file:
+        file.write(b"and more")
+    assert marks.read(ledger.id) is None
+    receipt = ledger.account.charge(Budget("1/10"), **ASK)
+    assert marks.read(ledger.id) == (receipt.number, receipt.hash)
+
+
+def test_a_mark_is_neither_a_link_nor_a_pipe(tmp_path, monkeypatch):
+    """In a folder that others can write, a link would have a file of the user's overwritten, and a pipe never ends."""
+    monkeypatch.setenv("VEIL_STATE", str(tmp_path / "state"))
+    ledger, own = Ledger.create(tmp_path / "l", 1, "survey"), tmp_path / "own"
+    own.write_text("mine")
+    ledger.account.charge(Budget("1/10"), **ASK)
+    for put in (lambda place: os.symlink(own, place), os.mkfifo):
+        os.unlink(place := marks.place(ledger.id))
+        put(place)
+        ledger.account.charge(Budget("1/10"), **ASK)
+        assert marks.read(ledger.id) is None and own.read_text() == "mine"
