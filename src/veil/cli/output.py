@@ -21,7 +21,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from ..display import printable, readable
+from ..display import exact_text, printable, readable
 from ..errors import BadInput
 from ..files import new_file, writing
 from ..progress import Line, told
@@ -107,7 +107,8 @@ def check_paths(*paths: Path | None) -> None:
 def amounts(**exact: Fraction | float) -> dict[str, Any]:
     """Amounts for machines, one rule for all commands: a number under its name, the exact one as text beside it."""
     numbers = {name: as_number(value) for name, value in exact.items()}
-    return {**numbers, **{f"{name}_exact": str(value) for name, value in exact.items() if isinstance(value, Fraction)}}
+    fractions = {name: value for name, value in exact.items() if isinstance(value, Fraction)}
+    return {**numbers, **{f"{name}_exact": exact_text(value) for name, value in fractions.items()}}
 
 
 def as_number(value: Fraction | float) -> float:
