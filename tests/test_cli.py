@@ -10,6 +10,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -553,3 +554,13 @@ def test_the_installed_command_is_the_same(files: Path) -> None:
         pytest.skip("veil is not installed beside this Python")
     done = subprocess.run([installed, "ledger", "show", files / "none"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and done.stderr.startswith("veil: there is no ledger at")
+
+
+def test_a_ledger_whose_total_has_very_many_digits_is_shown_as_json(tmp_path):
+    """Python by itself writes out no more than 4,300 digits."""
+    ledger = Ledger.create(tmp_path / "l", 1, "survey")
+    for power in range(2990, 2996):
+        ask = {"verb": "count", "question": "age", "noise": "operating system", "private": True}
+        ledger.account.charge(Budget(Fraction(2**2900, 2**power - 3)), **ask)
+    said = json.loads(output("ledger", "show", tmp_path / "l", "--json"))
+    assert len(said["spent_exact"]) > 4300 and len(said["runs"]) == 6

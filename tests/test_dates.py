@@ -1,5 +1,6 @@
 """Dates: the same moment has the same code in every kind of table; names, files, plans and synthetic rows know them."""
 
+import io
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
@@ -109,7 +110,7 @@ UNREADABLE = [
         "2020-01-31T10:00+01:99",
         "２０２０-01-31",
         "2020-01-31x",
-        "1e3",
+        "1e9",
         20200131,
         1.5,
         True,
@@ -209,6 +210,33 @@ def test_a_form_may_be_short_of_zeros_and_takes_dates_of_other_types_as_well() -
     ]
     assert Date(name="x", bounds=(2019, 2020), unit="year", format="%Y%m%d").encode([20200131]).tolist() == [1]
     assert Date(name="x", unit="hour of day", format="%H:%M").encode(["7:05", "23:59", "24:00"]).tolist() == [7, 23, 24]
+
+
+TIMES = ["0930", "1500", "0005", "0000", "2359"]
+DIGITS = [
+    (Date(name="x", unit="hour of day", format="%H%M"), TIMES),
+    (Date(name="x", bounds=("1970", "2050"), unit="day", format="%d%m%Y"), ["01032019", "11122019", "31011999"]),
+    (Date(name="x", bounds=("1970", "2050"), unit="day", format="%y%m%d"), ["050301", "000229", "991231"]),
+    (Date(name="x", unit="hour of day", format="%H%M%S"), ["000005", "093000", "235959"]),
+    (Date(name="x", bounds=("1970", "2050"), unit="year"), ["2019", "2019.0", "02019", "1990"]),
+]
+
+
+@pytest.mark.parametrize(("column", "texts"), DIGITS)
+def test_dates_of_digits_are_the_same_when_a_reader_takes_them_for_numbers(column: Date, texts: list[str]) -> None:
+    """One odd value more makes text of the numbers, and an empty one makes floats of them."""
+    expected = column.encode(texts).tolist()
+    assert column.size - 1 not in expected
+    for more in ([], ["?"], [""], ["1e99"]):
+        read = pd.read_csv(io.StringIO("\n".join(["x", *texts, *more])), skip_blank_lines=False)["x"]
+        assert column.encode(read).tolist()[: len(texts)] == expected
+
+
+def test_digits_are_told_apart_by_their_width() -> None:
+    assert DIGITS[0][0].encode(TIMES).tolist() == [9, 15, 0, 0, 23]
+    assert [DIGITS[1][0].names[code] for code in DIGITS[1][0].encode(DIGITS[1][1])] == [
+        "2019-03-01", "2019-12-11", "1999-01-31",
+    ]  # fmt: skip
 
 
 NAMES = {

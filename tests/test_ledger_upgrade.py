@@ -11,6 +11,7 @@ import pytest
 
 from shell import output, run
 from veil import Budget, Ledger, LedgerProblem
+from veil.cli.upgrade import upgrade
 
 LAYOUT = """
 PRAGMA journal_mode = WAL;
@@ -67,6 +68,7 @@ def test_an_upgrade_keeps_every_entry_and_every_receipt_valid(old):
 
 
 def test_an_upgrade_waits_for_no_one_and_leaves_what_is_in_use_or_unsound_alone(old, monkeypatch):
+    monkeypatch.setenv("VEIL_STATE", str(old.parent / "state"))  # other tests have ledgers of this id
     connect = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *given, **more: connect(*given, **more, timeout=0.1))
     with closing(connect(old, isolation_level=None)) as other:
@@ -93,3 +95,29 @@ def test_only_an_old_ledger_can_be_upgraded(tmp_path):
     (tmp_path / "half.ledger").write_bytes(b"SQLite format 3\0" * 9)
     with pytest.raises(LedgerProblem, match="cannot be read"):
         run("ledger", "upgrade", tmp_path / "half.ledger")
+
+
+def test_an_upgrade_that_comes_second_leaves_alone_what_was_charged_since(old, monkeypatch):
+    """Both have read that the ledger is of an earlier version; one is quicker, and its ledger is charged."""
+    monkeypatch.setenv("VEIL_STATE", str(old.parent / "state"))  # other tests have ledgers of this id
+    connect = sqlite3.connect
+
+    def late(*given, **options):
+        connection = connect(*given, **options)
+        connection.execute("SELECT count(*) FROM entries").fetchone()
+        monkeypatch.setattr(sqlite3, "connect", connect)
+        upgrade(old)
+        Ledger.open(old).account.charge(Budget("1/10"), **ASK)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", late)
+    with pytest.raises(LedgerProblem, match="was replaced meanwhile"):
+        upgrade(old)
+    assert len(Ledger.open(old).receipts()) == 4
+
+
+def test_a_ledger_of_two_names_is_not_upgraded_under_one_of_them(old):
+    os.link(old, old.parent / "other")
+    with pytest.raises(LedgerProblem, match="has a second name"):
+        upgrade(old)
+    assert old.read_bytes().startswith(b"SQLite")

@@ -5,6 +5,7 @@ import struct
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,15 @@ import numpy as np
 import pytest
 
 from containers import rewrite
-from veil import BadInput, NaiveBayesClassifier, Schema, load_model, parts
+from veil import (
+    BadInput,
+    DecisionTreeClassifier,
+    LogisticRegressionClassifier,
+    NaiveBayesClassifier,
+    Schema,
+    load_model,
+    parts,
+)
 from veil.artefacts import _npy
 from veil.columns import Text
 from veil.parts import read_array, read_json
@@ -220,3 +229,59 @@ def test_a_part_that_is_longer_than_it_says_is_refused(model: Path) -> None:
             model.write_bytes(content[:place] + struct.pack("<L", lie) + content[place + 4 :])
             with pytest.raises(BadInput, match="is not a model, or was damaged"):
                 load_model(model)
+
+
+def of_receipts(**fields: str) -> Callable[[Parts], None]:
+    """A change of every receipt."""
+
+    def change(parts: Parts) -> None:
+        changed = [{**receipt, **fields} for receipt in json.loads(parts["receipts.json"])]
+        parts["receipts.json"] = json.dumps(changed).encode()
+
+    return change
+
+
+def of_counts(number: int) -> Callable[[Parts], None]:
+    """A change of every released whole number."""
+
+    def change(parts: Parts) -> None:
+        for name in [name for name in parts if name.endswith(".npy")]:
+            array = read_array(parts[name])
+            parts[name] = _npy(np.full_like(array, number)) if array.dtype == np.int64 else parts[name]
+
+    return change
+
+
+def in_schema(line: str) -> Callable[[Parts], None]:
+    return lambda parts: parts.update({"schema.toml": f"{line}\n".encode() + parts["schema.toml"]})
+
+
+ABSURD = {
+    "an epsilon of next to nothing": of_receipts(epsilon="1/" + "9" * 3000),
+    "an epsilon beyond all floats": of_receipts(epsilon="9" * 3000),
+    "words without end": of_receipts(question="Logistic of [x, 999999999 a row]"),
+    "no words": of_receipts(question="Logistic of [x, 0 a row]"),
+    "a number of words of many digits": of_receipts(question=f"Logistic of [x, {'9' * 5000} a row]"),
+    "counts that overflow": of_counts(2**63 - 1),
+    "counts far below zero": of_counts(-(2**63)),
+    "more rows than there are atoms": in_schema("rows = 1" + "0" * 4000),
+    "a person of many rows": in_schema('person = "p"\nrows_per_person = 1' + "0" * 4000),
+}
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, LogisticRegressionClassifier])
+@pytest.mark.parametrize("change", ABSURD.values(), ids=ABSURD)
+def test_a_model_of_absurd_numbers_is_refused_or_judged_and_shown(
+    kind: Any, change: Callable[[Parts], None], rows: Any, schema: Schema, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.veil"
+    kind(schema=schema, random_state=1).fit(rows).save(path)
+    rewrite(path, change)
+
+    def look() -> None:
+        found = load_model(path)
+        assert repr(found) and repr(found.receipts_)
+
+    assert peak(look) < BESIDE
+    with suppress(BadInput):
+        load_model(path).report(tmp_path / "page.html")

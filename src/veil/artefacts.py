@@ -203,7 +203,7 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.shape == shape)
     if release.receipt.verb in ("minimise", "minimise_words"):
-        insist(release.value.dtype == np.int64 and release.value.ndim == 2)
+        insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.size > 0)
     if release.receipt.verb in ("count_sparse", "count_words_sparse"):
         known = (schema.classes,) if release.receipt.verb == "count_sparse" else (schema.classes, ("",))
         insist(release.classes in known and release.scale is not None)

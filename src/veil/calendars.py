@@ -5,10 +5,13 @@ Moments are seconds since 1970; what comes again and again, such as a weekday, i
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 
 from .display import readable
+from .spelling import BLANK, NUMBER, written_out
 
 DAY = 86_400
 UNITS = {"decade": 3652 * DAY, "year": 365 * DAY, "quarter": 90 * DAY, "month": 28 * DAY, "week": 7 * DAY, "day": DAY}
@@ -23,6 +26,9 @@ TIME = rf"[T ](?P<H>\d\d)(?::(?P<M>\d\d)(?::(?P<S>\d\d)(?:[.,]\d+)?)?)?\s*{ZONE}
 ISO = rf"(?P<Y>\d{{4}})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:{TIME})?)?)?"
 DIRECTIVES = {"%Y": r"(?P<Y>\d{4})", "%y": r"(?P<y>\d\d)", "%b": r"(?P<b>[A-Za-z]{3})[a-z]*", "%z": ZONE}
 DIRECTIVES |= {f"%{key}": rf"(?P<{key}>\d{{1,2}})" for key in "mdHMI"} | {"%S": r"(?P<S>\d{1,2})(?:[.,]\d+)?"}
+START, END = r"^\s*(?:", r")\s*$"
+FRACTION = r"(?:[.,]\d+)?"
+FIXED = re.compile(r"\(\?P<([YymdHMSI])>\\d(?:\\d|\{4\})\)")  # a part of a form that has nothing but digits
 DIRECTIVES["%p"] = r"(?P<p>[AaPp])\.?[Mm]\.?"
 
 
@@ -37,7 +43,25 @@ def pattern_of(form: str | None) -> str:
     ):
         raise ValueError("format needs parts of a date, each once, such as %d/%m/%Y; and %I needs %p")
     inside = "".join(DIRECTIVES.get(piece, re.escape(piece.replace("%%", "%"))) for piece in pieces) if used else ISO
-    return rf"^\s*(?:{inside})\s*$"
+    digits = inside.replace(r"\d{1,2}", r"\d\d")  # one after the other, only their width tells the parts apart
+    return f"{START}{digits if _digits(digits) else inside}{END}"
+
+
+@lru_cache(maxsize=64)
+def _digits(pattern: str) -> int:
+    """How many digits a form has that has nothing else, 0 if it does."""
+    bare = pattern.removeprefix(START).removesuffix(END).replace(FRACTION, "")
+    return 0 if FIXED.sub("", bare) else sum(4 if name == "Y" else 2 for name in FIXED.findall(bare))
+
+
+def in_digits(text: bytes, pattern: str) -> bytes:
+    """A text that is a number as it is written out, with the zeros in front that its form has, if all of that is digits
+    or ISO 8601: a reader that takes 0930 or 2019.0 for a number keeps no more of it than that."""
+    width, number = _digits(pattern), text.decode("ascii", "replace").strip(BLANK)
+    if not (width or pattern == f"{START}{ISO}{END}") or not NUMBER.fullmatch(number):
+        return text
+    whole, point, fraction = written_out(Decimal(number)).partition(".")
+    return f"{whole.zfill(width)}{point}{fraction}".encode()
 
 
 def numbered(unit: str) -> dict[str, int]:

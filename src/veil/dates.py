@@ -17,7 +17,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field, model_serializer, model_validator
 
-from .calendars import DAY, MONTHS, PARTS, numbered, pattern_of, span_names, starts, steps, unit_name, written
+from .calendars import (
+    DAY,
+    MONTHS,
+    PARTS,
+    in_digits,
+    numbered,
+    pattern_of,
+    span_names,
+    starts,
+    steps,
+    unit_name,
+    written,
+)
 from .columns import DEFAULT_BINS, Numeric
 from .encoding import PLAIN, _arrow, _distinct, _text, category_codes
 
@@ -168,7 +180,7 @@ def _bytes(value: Any) -> bytes:
 
 def _read(texts: list[bytes], pattern: str) -> Numbers:
     """The seconds of texts, by one look at all of them; every text by itself."""
-    found = pc.extract_regex(pa.array(texts, pa.binary()), pattern)
+    found = pc.extract_regex(pa.array([in_digits(text, pattern) for text in texts], pa.binary()), pattern)
     fields = {field.name: found.field(field.name).fill_null(b"") for field in found.type}
     got = {name: _whole(fields, name, 0) for name in "zh zm H M S I".split()}
     year = _whole(fields, "Y", 1970) if "y" not in fields else (_whole(fields, "y", 70) + 31) % 100 + 1969
@@ -227,10 +239,12 @@ def part_span(unit: str, value: Any) -> tuple[float, float]:
 
 def span_of(value: Any) -> tuple[float, float]:
     """The first and the last second of a year, month, day or moment as somebody declares or asks for it."""
-    first = float(seconds(np.fromiter([value], object, 1), pattern_of(None))[0])
+    text = (_text(value) or "").strip()
+    month = f"{text}-01" if len(text) == 4 else value  # as values in rows, 0999 and 999 are both no years
+    first = float(seconds(np.fromiter([month], object, 1), pattern_of(None))[0])
     if np.isnan(first):
         raise ValueError("a date is written as 2019, 2019-03, 2019-03-31 or 2019-03-31T14:00")
-    length = len((_text(value) or "").strip())
+    length = len(text)
     if length > 10 or isinstance(value, datetime):
         return first, first
     unit = "D" if length > 7 else "M" if length > 4 else "Y"

@@ -33,7 +33,8 @@ PLAIN = (
 SERIES = (nw.Series, pa.Array, pa.ChunkedArray)
 LARGEST = int(np.finfo(np.float64).max)
 NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
-NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"}
+NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
+ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what readers take for floats that are no numbers
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 
@@ -198,7 +199,7 @@ def person_id(value: Any) -> str | None:
         known = None if text is None else spelling(text)
     except Exception:
         return None
-    return None if known in NOBODY else known
+    return None if known in NOBODY or known.lstrip("+-").lower() in ENDLESS else known  # type: ignore[union-attr]
 
 
 def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:

@@ -24,6 +24,7 @@ AnyColumn = Annotated[Categorical | Numeric | Date | Text, Field(discriminator="
 LONGEST = 1 << 24  # bytes of a schema
 MOST_COLUMNS = 1 << 16
 MOST_BINS = 1 << 20  # of all columns together
+MOST_ROWS = 1 << 53  # up to which doubles hold every whole number
 NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
 MANY = 1 << 14  # rows from which on columns are encoded at once
 
@@ -40,8 +41,8 @@ class Schema(Declared):
     name: str = Field(min_length=1)
     label: str | None = None
     person: str | None = Field(None, min_length=1)
-    rows_per_person: int = Field(1, ge=1)
-    rows: int | None = Field(None, ge=0)
+    rows_per_person: int = Field(1, ge=1, le=MOST_ROWS)
+    rows: int | None = Field(None, ge=0, le=MOST_ROWS)
     source: str | None = None
     public: bool = False
     column: tuple[AnyColumn, ...] = Field(min_length=1)

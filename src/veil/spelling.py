@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from unicodedata import normalize
 
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?0*[0-9]{1,3})?")
 MIDNIGHT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00(?:\.0*)?")
 TRUTH = {"true": "True", "false": "False"}
 BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\0\u200b\ufeff"

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-from veil import BadInput, Categorical, Numeric, Schema, Text, private_accuracy
+from veil import BadInput, Categorical, Date, Numeric, Schema, Text, private_accuracy
 from veil.evaluate.handing import handed
 from veil.evaluate.scores import prediction_table, score_table
 
@@ -229,3 +229,46 @@ def test_values_that_are_one_number_are_apart_if_both_are_declared():
     assert Categorical(name="a", values=("01", "1.0")).encode(["01", 1, "1.0", "1"]).tolist() == [0, 2, 1, 2]
     numbers = Numeric(name="a", bounds=(0, 3), integer=True)
     assert numbers.encode(["true", True, "False", "01", "1e0", "?"]).tolist() == [1, 1, 0, 1, 1, 4]
+
+
+DATED = Schema(
+    name="visits",
+    label="ill",
+    column=[
+        Date(name="day", bounds=("2000", "2029"), unit="month"),
+        Date(name="weekday", unit="weekday"),
+        Date(name="born", bounds=("1900", "2029"), unit="decade", format="%d/%m/%Y"),
+        Categorical(name="town", values=("Bonn", "Lyon")),
+        Categorical(name="ill", values=("no", "yes")),
+    ],
+)
+DATES = {"day": ["2019-03-04", "?"], "weekday": ["2019-03-04", None], "born": ["4/3/1950", ""], "town": [None, "?"]}
+MORE = {"day": "2020-01-01", "weekday": "Monday", "born": "01/01/2001", "town": "Bonn"}
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+
+
+@pytest.mark.parametrize("build", FRAMES.values(), ids=FRAMES)
+def test_a_column_without_values_has_the_type_that_it_has_with_them(build):
+    """Of a column in which everything is missing, Arrow would make one of the type of nothing."""
+    few, more = build(DATES), build({name: [*values, MORE[name]] for name, values in DATES.items()})
+    for place in range(2):
+        one, other = (handed(rows, None, DATED).one(place) for rows in (few, more))
+        assert one.equals(other)
+        types = [list(row.schema.types if isinstance(row, pa.Table) else row.dtypes) for row in (one, other)]
+        assert types[0] == types[1]
+
+
+@pytest.mark.parametrize("build", FRAMES.values(), ids=FRAMES)
+def test_dates_are_handed_over_as_synthetic_rows_have_them(build):
+    rows = handed(build(DATES), None, DATED)
+    first, second = (pa.table(rows.one(place)) if build is not pd.DataFrame else rows.one(place) for place in range(2))
+    found = {name: np.asarray(first[name])[0] for name in DATES if name != "town"}
+    assert np.datetime64(found["day"], "D") == np.datetime64("2019-03-04")
+    assert (found["weekday"], found["born"]) == ("Monday", "04/03/1950")
+    assert all(pd.isna(np.asarray(second[name])[0]) for name in DATES)
+
+
+def test_dates_of_an_array_are_handed_over_as_objects():
+    array = np.array([*DATES.values()], object).T
+    one = handed(array, None, DATED).one(0)[0]
+    assert [str(value) for value in one[:3]] == ["2019-03-04", "Monday", "04/03/1950"] and one[3] != one[3]

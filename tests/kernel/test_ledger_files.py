@@ -595,3 +595,27 @@ def test_an_entry_whose_words_are_no_text_is_damage_whatever_its_hash(path, fiel
     path.write_bytes(first + odd)
     with pytest.raises(LedgerProblem, match="entry 2 is damaged"):
         Ledger.open(path).runs()
+
+
+def test_a_mark_with_something_behind_it_is_a_mark_again_after_the_next_charge(tmp_path, monkeypatch):
+    monkeypatch.setenv("VEIL_STATE", str(tmp_path / "state"))
+    ledger = Ledger.create(tmp_path / "l", 1, "survey")
+    ledger.account.charge(Budget("1/10"), **ASK)
+    with open(marks.place(ledger.id), "ab") as file:
+        file.write(b"and more")
+    assert marks.read(ledger.id) is None
+    receipt = ledger.account.charge(Budget("1/10"), **ASK)
+    assert marks.read(ledger.id) == (receipt.number, receipt.hash)
+
+
+def test_a_mark_is_neither_a_link_nor_a_pipe(tmp_path, monkeypatch):
+    """In a folder that others can write, a link would have a file of the user's overwritten, and a pipe never ends."""
+    monkeypatch.setenv("VEIL_STATE", str(tmp_path / "state"))
+    ledger, own = Ledger.create(tmp_path / "l", 1, "survey"), tmp_path / "own"
+    own.write_text("mine")
+    ledger.account.charge(Budget("1/10"), **ASK)
+    for put in (lambda place: os.symlink(own, place), os.mkfifo):
+        os.unlink(place := marks.place(ledger.id))
+        put(place)
+        ledger.account.charge(Budget("1/10"), **ASK)
+        assert marks.read(ledger.id) is None and own.read_text() == "mine"

@@ -1,9 +1,11 @@
 """Whose row it is follows from that row's id alone, and one person more or less moves no row of anybody else."""
 
+import io
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from veil import BadInput, Categorical, Schema, encoding
+from shell import run
+from veil import BadInput, Categorical, Schema, encoding, load_model
 from veil.encoding import person_id
-from veil.files import read_rows
+from veil.files import read_csv, read_rows
 from veil.kernel.table import read_table
 from veil.spelling import NUMBER, spelling
 
@@ -190,3 +193,47 @@ def test_one_odd_id_leaves_the_people_of_all_other_rows_as_they_were(odd: str, t
 def test_a_column_of_people_is_one_column() -> None:
     with pytest.raises(BadInput, match="one dimension"):
         kept(np.zeros((2, 2)), range(2))
+
+
+@pytest.mark.parametrize("text", ["inf", "-inf", "Infinity", "+INF", "nan", "-NaN", "NAN"])
+def test_what_a_reader_takes_for_an_endless_number_is_nobody_as_text_too(text: str) -> None:
+    """Beside numbers alone it is a float, which is nobody's id; one odd id more makes text of the column."""
+    with_numbers = pd.read_csv(io.StringIO(f"id,a\n1,x\n{text},x\n"))["id"]
+    with_text = pd.read_csv(io.StringIO(f"id,a\n1,x\n{text},x\nodd,x\n"))["id"]
+    assert kept(with_numbers, [1, 2]) == [0] and kept(with_text, [1, 2, 3]) == [0, 2]
+    assert person_id(text) is person_id(float(text)) is None
+
+
+def test_exponents_with_zeros_in_front_are_the_numbers_that_readers_take_them_for() -> None:
+    assert person_id("1e0005") == person_id(1e5) == person_id("100000")
+
+
+LATIN = b"id,a\nM\xfcller,x\nM\xf6ller,x\nM\xfcller,x\nM\xfcller,x\nM\xc3\xbcller,x\n,x\n"
+
+
+def test_ids_of_another_encoding_stay_different_people_however_the_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_bytes(LATIN)
+    keys = range(6)
+    for rows in (read_rows(path), read_csv(path), read_csv(path, encoding="latin-1")):
+        table = read_table(rows, SCHEMA, Keys(keys))  # type: ignore[arg-type]
+        assert table._rows.tolist() == [0, 1, 2, 4]
+    assert read_csv(path, encoding="latin-1")["id"].to_pylist()[:2] == ["Müller", "Möller"]
+
+
+def test_training_bounds_the_rows_of_people_whose_names_are_latin(tmp_path: Path) -> None:
+    """Each name has 400 rows of one class and keeps one: beyond that, noise at epsilon 100 is nothing."""
+    (tmp_path / "s.toml").write_text(
+        'name = "v"\nlabel = "y"\nperson = "id"\n'
+        '[[column]]\nname = "a"\nkind = "categorical"\nvalues = ["x"]\n'
+        '[[column]]\nname = "y"\nkind = "categorical"\nvalues = ["0", "1"]\n'
+    )
+    names = [b"M\xfcller", b"M\xf6ller", b"M\xe4ller"]
+    (tmp_path / "v.csv").write_bytes(
+        b"id,a,y\n" + b"".join(b"%s,x,%d\n" % (n, i % 2) for i, n in enumerate(names)) * 400
+    )
+    for number, more in enumerate(((), ("--encoding", "latin-1"))):
+        out = tmp_path / f"m{number}.veil"
+        run("train", tmp_path / "v.csv", "--schema", tmp_path / "s.toml", "--epsilon", "100", "--out", out, *more)
+        counts = [r.value for r in load_model(out).releases_ if r.receipt.verb == "count"][-1]
+        assert counts.sum(axis=0).tolist() == [2, 1]

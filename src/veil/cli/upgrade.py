@@ -23,9 +23,12 @@ def upgrade(path: Path) -> int:
     with suppress(OSError), open(path, "rb") as file:
         if file.read(len(OLD)) != OLD:
             raise LedgerProblem(f"{path} is not a ledger of an earlier version: there is nothing to upgrade")
+    before = _file_at(path)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)) as old:
             old.execute("BEGIN EXCLUSIVE")
+            if _file_at(path) != before:  # by another upgrade, which was quicker; that ledger may be charged by now
+                raise LedgerProblem(f"{path} was replaced meanwhile: look whether it is upgraded already")
             lines = [line_of(*row) for row in old.execute(ENTRIES)]
             _check(lines)
             _replace(path, lines)
@@ -35,6 +38,17 @@ def upgrade(path: Path) -> int:
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{beside}")
     return len(lines)
+
+
+def _file_at(path: Path) -> tuple[int, int]:
+    """Which file this is; not one with a second name, which would stay behind as a ledger that can be charged."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        raise LedgerProblem(f"{path} cannot be read: check the path") from None
+    if found.st_nlink > 1:
+        raise LedgerProblem(f"{path} has a second name, which would stay as it is: remove that hard link")
+    return found.st_dev, found.st_ino
 
 
 def _check(lines: list[bytes]) -> None:

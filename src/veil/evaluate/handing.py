@@ -14,11 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ..columns import Categorical, Numeric
+from ..dates import Date
 from ..encoding import as_column, category_codes, columns_of, in_blocks, numbers, texts
 from ..errors import BadInput
 from ..models.rows import as_table, has_names, inputs, named
 from ..schema import Schema
-from ..synopsis.domain import declared_values
+from ..synopsis.domain import dates, declared_values
 
 MOST = 2**53  # up to which a double holds every whole number
 NO_SCHEMA = (
@@ -81,11 +82,15 @@ def _typed(table: Any, names: list[str], schema: Schema | None) -> dict[str, Col
 
 def _column(values: Any, declared: Any) -> Column:
     """Numbers as floats or, if so declared, whole numbers, beyond the bounds too; categories as whole numbers or truth
-    values if all are written so, else as text; free text as text, empty where there is none."""
+    values if all are written so, else as text; dates as synthetic rows have them; free text as text, empty where
+    there is none."""
     if isinstance(declared, Categorical):
         code_of = {value: code for code, value in enumerate(declared.values)}
         codes = in_blocks(values, lambda block: category_codes(block, code_of, -1), np.int64).astype(np.int64)
         return Column(declared_values(declared.values)[codes], codes < 0, codes)
+    if isinstance(declared, Date):
+        x = in_blocks(values, declared.read, np.float64).astype(np.float64)
+        return Column(dates(declared, np.where(np.isnan(x), declared.cuts[0], x).astype(np.int64)), np.isnan(x))
     if declared is None or isinstance(declared, Numeric):
         x = in_blocks(values, numbers, np.float64).astype(np.float64)
         if declared is None or not declared.integer:
@@ -100,7 +105,7 @@ def _text(text: str | None) -> str:
 
 
 def _matrix(columns: dict[str, Column], length: int) -> npt.NDArray[np.float64] | None:
-    if any(column.values.dtype == object for column in columns.values()):
+    if any(column.values.dtype.kind in "OM" for column in columns.values()):
         return None
     return np.column_stack([np.zeros((length, 0)), *(column.floats for column in columns.values())])
 
@@ -127,10 +132,15 @@ def _frame(table: Any, columns: dict[str, Column], schema: Any) -> Handed:
     if nw.dependencies.is_pandas_dataframe(table):
         rows, one = _pandas(table, columns, schema)
         return Handed(length, one, lambda which: rows[which], _matrix(columns, length))
-    arrays = {name: pa.array(column.values, mask=column.missing) for name, column in columns.items()}
+    arrays = {name: _arrow(column) for name, column in columns.items()}
     frame = nw.from_arrow(pa.table(arrays), backend=nw.get_native_namespace(table))
     some = lambda which: frame.filter(which.tolist()).to_native()  # noqa: E731
     return Handed(length, lambda place: frame[place : place + 1].to_native(), some, _matrix(columns, length))
+
+
+def _arrow(column: Column) -> Any:
+    """The type is named: of a column without a value, Arrow would make one of nothing."""
+    return pa.array(column.values, pa.string() if column.values.dtype == object else None, mask=column.missing)
 
 
 def _pandas(table: Any, columns: dict[str, Column], schema: Any) -> tuple[Any, Callable[[int], Any]]:
@@ -156,4 +166,6 @@ def _series(pd: Any, column: Column, kind: Any, declared: Any, index: Any) -> An
         return pd.Series(values, index=index)
     if column.values.dtype == object:
         return pd.Series(_with_nan(column), index=index, dtype=object)
+    if column.values.dtype.kind == "M":
+        return pd.Series(np.where(column.missing, np.datetime64("NaT"), column.values).astype("M8[s]"), index=index)
     return pd.Series(column.floats if column.values.dtype == float else column.values, index=index)

@@ -6,6 +6,7 @@ from typing import Any
 from ..artefacts import insist, make_parts, read, write_parts
 from ..kernel.checks import check_partition
 from ..questions import Predicted
+from ..verdicts import of_answers
 
 
 def write_model(path: str | os.PathLike[str], model: Any) -> None:
@@ -28,4 +29,5 @@ def _checked(held: dict[str, Any]) -> dict[str, Any]:
     check_partition(Predicted(scorer), schema)
     features = {column.name for column in (*schema.features, *schema.texts)}
     insist(scorer.classes == len(schema.classes) and features.issuperset(scorer.columns))
+    of_answers(held["releases"], schema)  # of answers that do not go together, nothing can be said
     return held

@@ -28,7 +28,7 @@ JOINT = 2  # times that for classes that are told apart together, whose noise is
 ROWS = 40  # that a group should have on average, times epsilon and over the number of columns
 FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
-A_ROW = re.compile(r"(\d+) a row\]$")  # how a question about words ends
+A_ROW = re.compile(r"(\d{1,9}) a row\]$")  # how a question about words ends
 PARTS = (3, 97)  # of the budget: class totals, weights
 PLENTY = 16  # rows times epsilon for each weight, at which the penalty is as given: less of it for more, down to half
 MARGIN = (1, 2)  # by which the true class has to lead where rows are few, for two classes and for more
@@ -161,9 +161,9 @@ def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tu
     many as a row can have.
     """
     receipt = fit.receipt
-    each = float(min(receipt.epsilon, Fraction(10**9))) / schema.rows_per_person
+    each = float(max(min(receipt.epsilon, Fraction(10**9)), Fraction(1, 10**99))) / schema.rows_per_person
     if words := A_ROW.search(receipt.question):
-        reach = int(words[1])
+        reach = max(min(int(words[1]), len(fit.value)), 1)
         return [len(piece) for piece in np.array_split(fit.value, reach)], [reach / each] * reach
     spread = Softmax.spread if receipt.question.startswith(Softmax.__name__) else 1
     sizes = [one.size for one in _axes(schema, float(totals.value.sum() * min(_of_all(totals), 10**9)))]

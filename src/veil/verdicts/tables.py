@@ -45,5 +45,5 @@ def _typical(counts: Any) -> int:
     A median over fields would be that of an empty one wherever a column has more codes than it needs.
     """
     sizes = np.sort(np.maximum(counts, 0), axis=None)[::-1]
-    rows = np.cumsum(sizes)
+    rows = np.cumsum(sizes, dtype=np.float64)  # in a file, counts can be as large as any number
     return int(sizes[np.searchsorted(rows, rows[-1] / 2)]) if sizes.size else 0
