@@ -144,7 +144,7 @@ def test_the_trusted_part_does_not_grow_unnoticed():
     counting = "noise exact mechanisms order odds scores checks coins table tally asking selecting source"
     proof = [SOURCE / "kernel" / f"{name}.py" for name in f"{counting} losses minimise shaped bag_minimise".split()]
     assert len(written(proof)) < 2340
-    assert len(written(TRUSTED)) < 4435
+    assert len(written(TRUSTED)) < 4444
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():
