@@ -311,3 +311,13 @@ def test_no_column_of_many_is_called_missing_by_the_luck_of_its_noise():
         for seed in range(5)
     ]
     assert not [verdict for verdict in said if "are missing" in verdict.words]
+
+
+def test_a_model_that_was_measured_is_not_advised_to_be_measured(tmp_path):
+    rows, schema = datasets.load("fair")
+    rows.to_csv(tmp_path / "r.csv", index=False)
+    (tmp_path / "s.toml").write_text(schema.to_toml())
+    train = ["train", tmp_path / "r.csv", "--schema", tmp_path / "s.toml", "--epsilon", 2, "--method", "logistic"]
+    alone = output(*train, "--seed", 1, "--out", tmp_path / "a.veil")
+    measured = output(*train, "--seed", 1, "--out", tmp_path / "b.veil", "--test-share", 0.3)
+    assert "measure it" in alone and "measure it" not in measured

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from ..schema import Schema
 from ..verdicts import Verdict
 from ..verdicts.evidence import of_slopes
 from ..verdicts.expected import dominant, of_rehearsal
+from ..verdicts.learned import MEASURE
 from .output import Stopped, amounts, console, echo, print_json, show_table, steps
 
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
@@ -177,7 +179,8 @@ def say(
 
     `beside` are receipts of what was answered in the same run.
     """
-    say_verdict(made.verdict_)
+    measured = bool(beside) and made.verdict_.advice == MEASURE
+    say_verdict(replace(made.verdict_, advice="") if measured else made.verdict_)
     if not made.private_:
         console.print((OPEN if made.schema_.public else SEEDED).format(what=what), style="bold red")
     may = _may_be_published(made, "Both" if page else "It")
