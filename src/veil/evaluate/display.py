@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import readable
+from ..display import printable, readable
 from .roc import RocCurve, RocCurves, private_roc_curve
 
 GREY = "#7a7d80"
@@ -76,7 +76,7 @@ class PrivateRocDisplay:
                 some = f"; the first {MOST_DRAWN} of {len(curves)} classes" if len(curves) > MOST_DRAWN else ""
                 ax.set_xlabel(f"false positive rate, each class against all others{some}")
             ax.figure.savefig(text, format="svg", metadata={"Date": None})
-        words = escape("; ".join(curve.summary() for curve in curves))
+        words = escape(printable("; ".join(curve.summary() for curve in curves)))
         return f'<img alt="{words}" src="data:image/svg+xml;base64,{b64encode(text.getvalue()).decode()}">'
 
     def _say_noise(self, ax: Any) -> None:
