@@ -280,7 +280,7 @@ def test_a_model_of_absurd_numbers_is_refused_or_judged_and_shown(
 
     def look() -> None:
         found = load_model(path)
-        assert repr(found) and repr(found.receipts_)
+        assert str(found.verdict_) and repr(found) and found._repr_html_() and repr(found.receipts_)
 
     assert peak(look) < BESIDE
     with suppress(BadInput):

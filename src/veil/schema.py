@@ -24,7 +24,7 @@ AnyColumn = Annotated[Categorical | Numeric | Date | Text, Field(discriminator="
 LONGEST = 1 << 24  # bytes of a schema
 MOST_COLUMNS = 1 << 16
 MOST_BINS = 1 << 20  # of all columns together
-MOST_ROWS = 1 << 53  # up to which doubles hold every whole number
+MOST_ROWS = 1 << 100  # which doubles can hold, and what is computed from it
 NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
 MANY = 1 << 14  # rows from which on columns are encoded at once
 
