@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench audit audit-ledger fuzz coverage docs peers clean
+.PHONY: help demo test slow lint bench audit audit-ledger fuzz coverage docs peers clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -21,8 +21,11 @@ demo: .venv/demo        ## a private count table of a real survey, its noise and
 	@$(BIN)/veil demo
 	@echo "The command is $(BIN)/veil; after \`. $(BIN)/activate\` it is plain \`veil\`."
 
-test: lint              ## lint, types and the whole test suite
-	$(BIN)/pytest -n 2 -m "not slow"
+test: lint              ## lint, types and all tests but the slowest
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+slow: .venv/dev         ## the tests that take longest: whole models under the audit; a few minutes
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -25,10 +25,10 @@ def quality(epsilon, seed):
 
 
 epsilons = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
-areas = np.array([[quality(epsilon, seed) for seed in range(20)] for epsilon in epsilons])
+areas = np.array([[quality(epsilon, seed) for seed in range(8)] for epsilon in epsilons])
 
 # %%
-# The line is the mean over 20 draws of the noise, the band holds nine tenths of them.
+# The line is the mean over 8 draws of the noise, the band holds nine tenths of them.
 fig, ax = plt.subplots(layout="constrained")
 ax.fill_between(epsilons, *np.quantile(areas, [0.05, 0.95], axis=1), alpha=0.2)
 ax.plot(epsilons, areas.mean(axis=1), "o-")

@@ -191,6 +191,12 @@ def earlier(runs: Sequence[Run], how: str) -> list[str]:
     return [f"... {len(runs) - SHOWN} earlier runs: {how}"] * (len(runs) > SHOWN)
 
 
+def ledger_line(ledger: Any) -> str:
+    """A ledger in one line, which also says whether all of its answers are private."""
+    unsafe = any(not receipt.private for receipt in ledger.receipts())
+    return ledger_title(ledger) + ", not all of it private" * unsafe
+
+
 def ledger_text(ledger: Any) -> str:
     """A ledger with its latest runs."""
     runs = ledger.runs()

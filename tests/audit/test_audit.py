@@ -53,7 +53,14 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("number", range(len(NAMES)), ids=NAMES)
+LONG = ("curve", "auc", "minimum", "svm", "logistic", "Softmax")  # many seconds each: `make slow` has them
+EACH = [
+    pytest.param(number, id=name, marks=[pytest.mark.slow] * any(word in name for word in LONG))
+    for number, name in enumerate(NAMES)
+]
+
+
+@pytest.mark.parametrize("number", EACH)
 def test_twins_are_caught_and_ours_are_not(number: int) -> None:
     finding = look(number)
     assert finding.caught == cases()[number].broken, finding

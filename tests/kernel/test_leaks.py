@@ -195,6 +195,6 @@ def test_seeded_answers_are_marked_everywhere():
     source = source_of(FEW, noise=7)
     release = source.count(WHOLE, Budget(1))
     assert release.receipt.private is False and release.receipt.noise == "seeded"
-    assert "NOT private" in repr(release) and "not private" in repr(source._account.ledger)
+    assert "NOT private" in repr(release) and "not all of it private" in repr(source._account.ledger)
     assert (source_of(FEW, noise=7).count(WHOLE, Budget(1)).value == release.value).all()
     assert source_of(FEW).count(WHOLE, Budget(1)).receipt.private is True

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..display import Run, amount, html_table, ledger_html, ledger_text, ledger_title, receipt_rows, runs_of
+from ..display import Run, amount, html_table, ledger_html, ledger_line, ledger_text, receipt_rows, runs_of
 from ..errors import BadInput, BudgetRefused, LedgerProblem
 from . import marks
 from .book import PATH as PATH
@@ -289,7 +289,7 @@ class Ledger:
         return _reopen, (str(self.path), self._words)
 
     def __repr__(self) -> str:  # one line, since a model shows its ledger among its settings
-        return ledger_title(self)
+        return ledger_line(self)
 
     def __str__(self) -> str:
         return ledger_text(self)
