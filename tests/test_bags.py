@@ -90,12 +90,13 @@ def test_a_bag_is_of_the_only_text_column_or_of_a_named_one():
 
 
 def test_a_matrix_that_is_not_sound_is_refused_before_it_is_read():
-    def broken(form, part, value):
+    def broken(form, part, value, place=1):
         matrix = getattr(sparse.coo_array(np.eye(3)), f"to{form}")()
-        getattr(matrix, part)[1] = value
+        getattr(matrix, part)[place] = value
         return matrix
 
-    wrong = [broken("csc", "indices", 2**30), broken("csr", "indptr", 5), broken("csr", "indptr", -1)]
+    wrong = [broken(form, "indptr", value, -1) for form in ("csc", "csr", "bsr") for value in (-1, 0)]
+    wrong += [broken("csc", "indices", 2**30), broken("csr", "indptr", 5), broken("csr", "indptr", -1)]
     for matrix in [*wrong, broken("coo", "row", 2**30), broken("coo", "row", -1), broken("bsr", "indptr", 9)]:
         with pytest.raises(BadInput, match="column 'w' is no sound sparse matrix: make it anew"):
             matrix_bags(matrix, 3, "w", np.uint8)

@@ -132,9 +132,13 @@ def _by_rows(matrix: Any, name: str) -> Any:
     Of one that is by rows already, columns that are no words do no harm, and are left out row by row.
     """
     try:
-        if matrix.format in ("csr", "csc", "bsr"):
+        starts = matrix.indptr if matrix.format in ("csr", "csc", "bsr") else np.zeros(1)
+        if matrix.format in (
+            "csr",
+            "csc",
+            "bsr",
+        ):  # SciPy looks no further where the last of the starts is not positive
             matrix.check_format(full_check=matrix.format != "csr")
-        starts = matrix.indptr if matrix.format == "csr" else np.zeros(1)
         places = matrix.coords[0] if matrix.format == "coo" else np.zeros(0)
         if np.all(np.diff(starts) >= 0) and np.all((places >= 0) & (places < matrix.shape[0])):
             return matrix.tocsr()
