@@ -133,11 +133,7 @@ def _by_rows(matrix: Any, name: str) -> Any:
     """
     try:
         starts = matrix.indptr if matrix.format in ("csr", "csc", "bsr") else np.zeros(1)
-        if matrix.format in (
-            "csr",
-            "csc",
-            "bsr",
-        ):  # SciPy looks no further where the last of the starts is not positive
+        if hasattr(matrix, "indptr"):  # where the last start is not positive it looks no further
             matrix.check_format(full_check=matrix.format != "csr")
         places = matrix.coords[0] if matrix.format == "coo" else np.zeros(0)
         if np.all(np.diff(starts) >= 0) and np.all((places >= 0) & (places < matrix.shape[0])):
