@@ -9,9 +9,11 @@ import typer
 from veil.cli import main
 from veil.cli.compare import compare, show
 from veil.cli.output import Json, print_json, progress_bar, show_table
+from veil.compare.data import KNOWN
 
-from . import peers  # noqa: F401  adds them to what can be compared
+from . import PUBLISHED, peers  # noqa: F401  adds them to what can be compared
 
+KNOWN.update(PUBLISHED)
 app = typer.Typer(
     name="experiments", help="What was measured for Veil.", no_args_is_help=True, pretty_exceptions_enable=False
 )

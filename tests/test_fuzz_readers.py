@@ -21,10 +21,11 @@ def test_any_file_is_read_or_refused_and_shows_no_value(name: str, tmp_path: Pat
     assert content_of(reader, 3) == content_of(reader, 3)
 
 
-@pytest.mark.parametrize("name", READERS)
+SOUND = ("schema", "ledger", "model", "synopsis")  # of the others, some beginnings are refused already
+
+
+@pytest.mark.parametrize("name", SOUND)
 def test_the_files_that_damage_begins_from_are_sound(name: str, tmp_path: Path) -> None:
-    if name in ("receipts", "witness", "words", "parquet", "csv", "gzip"):
-        pytest.skip("some are of another ledger or form, which is refused")
     for content in READERS[name].contents():
         (tmp_path / READERS[name].name).write_bytes(content)
         READERS[name].read(tmp_path / READERS[name].name)

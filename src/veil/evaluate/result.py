@@ -1,5 +1,6 @@
 """Evaluation: what all results share, namely what was asked, what it cost and whether the promise holds."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,7 +55,7 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Evaluation(Reported):
+class Evaluation(ABC, Reported):
     """What a model is worth on private rows, made of noisy answers alone; `releases_` and `receipts_` are all of it.
 
     `judged_` says which model it was.
@@ -79,9 +80,9 @@ class Evaluation(Reported):
         return total(self.receipts_)
 
     @property
+    @abstractmethod
     def intervals(self) -> dict[str, Interval]:
         """Where what was measured may lie, by name."""
-        raise NotImplementedError
 
     @property
     def verdict_(self) -> Verdict:
