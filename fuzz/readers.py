@@ -38,7 +38,7 @@ from veil import (
     read_csv,
 )
 from veil.cli.ledger import read_witnesses
-from veil.files import column_types, read_rows
+from veil.files.tables import column_types, read_rows
 
 CANARY = "CANARY-48151623"  # in the rows: it may appear nowhere else
 NUMBER = 481516234

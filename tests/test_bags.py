@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from veil import BadInput, Categorical, Linear, Predicted, Schema, Text, bag
-from veil.bags import Bags, matrix_bags
-from veil.kernel.checks import check_partition
+from veil.kernel import check_partition
+from veil.schema.bags import Bags, matrix_bags
 
 WORDS = Text(name="text", words=("ant", "Bee", "cat"))
 

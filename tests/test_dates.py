@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import veil
-from veil import BadInput, Categorical, Date, Ledger, Schema, dates, encoding, publish
-from veil.calendars import PARTS, pattern_of
-from veil.columns import MISSING, Numeric
+from veil import BadInput, Categorical, Date, Ledger, Schema, publish
 from veil.models import METHODS
 from veil.plans.run import made_up
+from veil.schema import Numeric, dates, encoding
+from veil.schema.calendars import PARTS, pattern_of
+from veil.schema.columns import MISSING
 
 MONTHLY = Date(name="day", bounds=("2019-01-01", "2020-12-31"), unit="month")
 HOURLY = Date(name="day", bounds=("2020-01-30", "2020-02-01"), unit="hour")

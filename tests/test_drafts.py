@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from veil import BadInput, Schema
 from veil.cli import app
 from veil.drafts import _guesses, answered, draft, proposals
-from veil.mistakes import OPEN
 from veil.owner import BANNER, CAUTION
+from veil.schema.mistakes import OPEN
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 

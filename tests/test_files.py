@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veil import BadInput, Schema
-from veil.files import RowFile, column_types, read_csv, read_rows
+from veil.files.tables import RowFile, column_types, read_csv, read_rows
 from veil.owner import fit_of
 
 SECRET = "SECRET-7391"
@@ -229,7 +229,7 @@ def test_too_little_memory_is_called_so(write: Write, monkeypatch: pytest.Monkey
         raise pa.ArrowMemoryError(SECRET)
 
     path = write(PARQUET if name.endswith("parquet") else b"a,b\n1,2\n", name)
-    monkeypatch.setattr("veil.files.read_table", full)
+    monkeypatch.setattr("veil.files.tables.read_table", full)
     monkeypatch.setattr("pyarrow.parquet.read_table", full)
     with pytest.raises(
         BadInput, match="^not enough memory to read .*: use fewer columns or rows, or a larger machine$"

@@ -45,7 +45,7 @@ from veil import (
 )
 from veil.cli import app
 from veil.errors import BadInput
-from veil.files import column_types, read_rows
+from veil.files.tables import column_types, read_rows
 
 SECRET = "SECRET-7391"
 EXAMPLES = settings.default.max_examples

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import veil
-from veil import BadInput, lines
-from veil.files import RowFile
+from veil import BadInput
+from veil.files import lines
+from veil.files.tables import RowFile
 
 LETTERS = [
     b"a",

@@ -8,7 +8,7 @@ import pytest
 from shell import output
 from veil.models import METHODS
 from veil.plans.catalogue import CARDS, NAMES, presets
-from veil.plans.trees import FORESTS, TREES
+from veil.plans.trees.trees import FORESTS, TREES
 
 ALGORITHMS = Path(__file__).parent.parent / "docs" / "algorithms.md"
 

@@ -30,7 +30,9 @@ from veil import (
     axis,
     grid,
 )
-from veil.questions import UNIT, fixed_point, join
+from veil.questions import fixed_point
+from veil.questions.grids import join
+from veil.questions.scorers import UNIT
 
 SIZES = {"a": 2, "b": 3, "c": 5, "d": 300}
 SCHEMA = Schema(

@@ -12,7 +12,7 @@ from veil import Schema, Text
 from veil.compare import compare
 from veil.compare.data import load
 from veil.datasets import PUBLIC, public_schema
-from veil.files import column_types, read_rows
+from veil.files.tables import column_types, read_rows
 from veil.owner import fit_of
 
 ROWS = {

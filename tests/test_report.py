@@ -34,7 +34,7 @@ from veil import (
     open_source,
 )
 from veil.plans.run import total
-from veil.plans.trees import TREES
+from veil.plans.trees.trees import TREES
 from veil.report import CountsDisplay, report, sections
 from veil.report.counts import MOST_CODES, share_intervals
 from veil.verdicts.tables import noise_of

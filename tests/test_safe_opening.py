@@ -20,11 +20,11 @@ from veil import (
     NaiveBayesClassifier,
     Schema,
     load_model,
-    parts,
 )
-from veil.artefacts import _npy
-from veil.columns import Text
-from veil.parts import read_array, read_json
+from veil.files import parts
+from veil.files.artefacts import _npy
+from veil.files.parts import read_array, read_json
+from veil.schema import Text
 
 TIMES, BESIDE = 24, 40 << 20  # memory is at most so many times the unpacked size, and so much more
 Parts = dict[str, bytes]

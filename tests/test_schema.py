@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from veil import BadInput, Categorical, Numeric, Schema, Text
-from veil.columns import MISSING
+from veil.schema.columns import MISSING
 
 WORDS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1),

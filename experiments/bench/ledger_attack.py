@@ -25,8 +25,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from veil.errors import BudgetRefused, LedgerProblem
-from veil.kernel.budget import Budget
-from veil.kernel.ledger import Ledger
+from veil.kernel import Budget, Ledger
 
 WRITERS = 16
 LIMIT = Fraction(1)

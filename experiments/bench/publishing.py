@@ -11,9 +11,9 @@ import numpy as np
 
 from veil import BadInput, Budget, Categorical, ExpectedCorrect, Grid, Ledger, Numeric, Schema, axis, grid, open_source
 from veil.compare.data import load, split
-from veil.plans.grids import grids
-from veil.plans.projected_histogram import private_kd
-from veil.questions import join
+from veil.plans.histograms.grids import grids
+from veil.plans.histograms.projected_histogram import private_kd
+from veil.questions.grids import join
 
 from .measure import Result, compare, in_its_own_process, resident, seconds, start_over
 

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from veil.compare.data import FOLDS
 from veil.compare.summary import interval
-from veil.plans.projected_histogram import SHARE
-from veil.plans.projection import bins_for, columns_for, share_to_count
+from veil.plans.histograms.projected_histogram import SHARE
+from veil.plans.histograms.projection import bins_for, columns_for, share_to_count
 
 from .. import RESULTS
 from ..papers.grids import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, RULES, SHARES, TABLES, USED, varied

@@ -10,8 +10,8 @@ from math import hypot
 
 from veil.compare.data import FOLDS
 from veil.compare.summary import interval
-from veil.plans.privpfc import POOL
-from veil.plans.projected_histogram import HELD_OUT, SHARE
+from veil.plans.histograms.privpfc import POOL
+from veil.plans.histograms.projected_histogram import HELD_OUT, SHARE
 
 from .. import DOCS
 from ..papers.grids import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, PRUNING, RULES, SHARES, TABLES, USED, varied

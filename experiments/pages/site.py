@@ -88,7 +88,7 @@ def reference() -> str:
 
 
 def _room(value: Any) -> str:
-    return [*getattr(value, "__module__", "veil.questions").split("."), ""][1]
+    return [*getattr(value, "__module__", "veil.questions.grids").split("."), ""][1]
 
 
 def _kind(value: Any) -> str:

@@ -15,7 +15,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from veil.compare.summary import interval
-from veil.plans.trees import FORESTS
+from veil.plans.trees.trees import FORESTS
 
 from .. import DOCS, RESULTS
 from ..papers.trees import DEPTHS, EPSILONS, FRUGAL, LAX, OURS, PUBLISHED, SEEDS, TABLES, deep, printed

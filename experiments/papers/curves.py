@@ -19,7 +19,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from veil.errors import BadInput
 from veil.evaluate import private_roc_curve
-from veil.files import new_file
+from veil.files.tables import new_file
 
 from .priroc import PUBLISHED, Curve, area_between, exact_curve
 

@@ -27,7 +27,7 @@ from veil.compare.runs import Progress, Run, carry_out, one_by_one
 from veil.errors import BadInput
 from veil.models import PrivPfCClassifier, ProjectedHistogramClassifier
 from veil.models.cells import RIDGE, axis_features, learn_cells
-from veil.plans.projected_histogram import HELD_OUT
+from veil.plans.histograms.projected_histogram import HELD_OUT
 from veil.questions import axis
 
 from . import trees as tree_papers

@@ -14,14 +14,13 @@ import numpy.typing as npt
 
 from veil.compare.data import Split
 from veil.compare.methods import Method, Probabilities, here, in_order
-from veil.kernel.budget import Budget
-from veil.kernel.source import Source
+from veil.kernel import Budget, Source
 from veil.models import DecisionTreeClassifier, RandomForestClassifier
-from veil.plans.branches import Cuts, Node
-from veil.plans.growing import grow
-from veil.plans.pruning import PRUNE, add_up
 from veil.plans.run import run
-from veil.plans.trees import TREES, grow_forest, grow_tree
+from veil.plans.trees.branches import Cuts, Node
+from veil.plans.trees.growing import grow
+from veil.plans.trees.pruning import PRUNE, add_up
+from veil.plans.trees.trees import TREES, grow_forest, grow_tree
 
 TABLES = ("hiv1625", "nursery", "cmc")
 EPSILONS = (0.1, 0.2, 0.5, 1, 2)

@@ -19,20 +19,17 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
-from veil.bags import Bags
-from veil.columns import Text
 from veil.compare.data import FOLDS
 from veil.compare.measures import agreement
 from veil.compare.summary import interval
 from veil.errors import BadInput
-from veil.files import new_file, read_rows
-from veil.kernel.budget import Budget
-from veil.kernel.ledger import Ledger
-from veil.kernel.source import Source, open_source
-from veil.plans.features import Selected
-from veil.plans.selection import select_above, select_best
+from veil.files.tables import new_file, read_rows
+from veil.kernel import Budget, Ledger, Source, open_source
+from veil.plans.selecting.features import Selected
+from veil.plans.selecting.selection import select_above, select_best
 from veil.plans.sparse_naive_bayes import sparse_naive_bayes
-from veil.schema import Schema
+from veil.schema import Schema, Text
+from veil.schema.bags import Bags
 
 TEXTS = {"sms_spam": 1 << 13, "sentiment140_20k": 1 << 15, "reuters_earn": 1 << 15}  # buckets, near the paper's words
 BOUND = {"sms_spam": 100, "sentiment140_20k": 30, "reuters_earn": 600}  # words that no text exceeds: no truncation

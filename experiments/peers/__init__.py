@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from veil.columns import Categorical
 from veil.compare.data import Split
 from veil.compare.methods import OTHERS, Impossible, Method
 from veil.errors import BadInput
+from veil.schema import Categorical
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 

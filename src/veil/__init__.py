@@ -3,20 +3,32 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .bags import Bag
-from .columns import Categorical, Numeric, Text
-from .dates import Date
 from .errors import BadInput, BudgetRefused, LedgerProblem, LittleLearned, NoLedger, SameRows, VeilError
-from .files import read_csv
-from .kernel.budget import Budget
-from .kernel.ledger import Ledger, Receipt
-from .kernel.noise import OpenDPNoise, SeededNoise, SystemNoise
-from .kernel.release import Release, SparseCounts
-from .kernel.scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
-from .kernel.source import Source, open_source
+from .files.tables import read_csv
+from .kernel import (
+    Budget,
+    Correct,
+    Difference,
+    Discernibility,
+    Entropy,
+    ExpectedCorrect,
+    Gini,
+    Ledger,
+    Majority,
+    OpenDPNoise,
+    Purity,
+    Receipt,
+    Release,
+    Rows,
+    SeededNoise,
+    Source,
+    SparseCounts,
+    SystemNoise,
+    open_source,
+)
 from .progress import progress
-from .questions import WHOLE, Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
-from .schema import Schema
+from .questions import WHOLE, Axis, Bag, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
+from .schema import Categorical, Date, Numeric, Schema, Text
 
 if TYPE_CHECKING:
     from . import datasets

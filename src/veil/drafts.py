@@ -12,12 +12,12 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from .columns import MISSING
-from .dates import span_of
 from .display import readable, toml_text
 from .errors import BadInput
-from .files import DATES
-from .mistakes import OPEN
+from .files.tables import DATES
+from .schema.columns import MISSING
+from .schema.dates import span_of
+from .schema.mistakes import OPEN
 
 CLASSES = {  # how the names of Arrow's types begin
     "whole": ("int", "uint"),

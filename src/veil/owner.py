@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .columns import MISSING, Categorical, Numeric, Text
 from .display import readable, toml_text
-from .encoding import BLOCK, category_codes, columns_of, in_blocks, texts
-from .files import RowFile
-from .schema import Schema
+from .files.tables import RowFile
+from .schema import Categorical, Numeric, Schema, Text
+from .schema.columns import MISSING
+from .schema.encoding import BLOCK, category_codes, columns_of, in_blocks, texts
 
 SHOWN = 10  # unknown values of a column
 NO_VALUE = "(no value)"

@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .files import new_file
-from .kernel.ledger import Ledger
+from .files.tables import new_file
+from .kernel import Ledger
 
 HEIGHT = 640  # pixels of a page in a notebook
 

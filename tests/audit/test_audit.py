@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from veil.audit import audit, cases, look, table, trials_of
 from veil.audit.harness import Case, examine, lower_bound, repeat
-from veil.kernel.noise import SeededNoise
+from veil.kernel import SeededNoise
 
 NAMES = [case.name for case in cases()]
 BROKEN = {

@@ -9,10 +9,8 @@ from exact_laws import Scripted, source_of
 
 from veil import WHOLE, Binned, Budget, CellScores, Gini, Grid, Linear, Predicted, Tree, VeilError, axis, grid
 from veil.audit.tables import COLOURS, EMPTY, LONE, RED, SCHEMA, rows
-from veil.kernel.coins import Drawn, PathScores
-from veil.kernel.losses import Logistic
-from veil.kernel.odds import Odds
-from veil.questions import Axis
+from veil.kernel import Logistic
+from veil.questions import Axis, Drawn, Odds, PathScores
 
 TABLES = [EMPTY, LONE, rows(("yes", "red", 1), ("no", "blue", 3), ("yes", "green", 2))]
 ONE = Budget(1)

@@ -29,8 +29,8 @@ from veil import (
     grid,
     open_source,
 )
+from veil.kernel import SeededNoise
 from veil.kernel.mechanisms import permute_and_flip_each
-from veil.kernel.noise import SeededNoise
 
 SCHEMA = Schema(
     name="toy",

@@ -29,7 +29,7 @@ from veil import (
     private_roc_curve,
 )
 from veil.evaluate import fit_and_evaluate
-from veil.kernel.coins import PathScores
+from veil.questions import PathScores
 
 CHANCE = np.random.default_rng(0)
 TRUTH = CHANCE.random(800) < 0.4

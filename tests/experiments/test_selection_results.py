@@ -13,7 +13,7 @@ from experiments.papers import words as again
 from veil import BadInput, Schema
 from veil.audit.broken_words import noise_cut_loss, threshold_testing
 from veil.compare.measures import agreement
-from veil.kernel.noise import SeededNoise
+from veil.kernel import SeededNoise
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,11 +7,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from veil import BadInput, Bag, Budget, Categorical, Ledger, Schema, SeededNoise, Text, bag, open_source
-from veil.encoding import quiet
-from veil.kernel import bag_minimise
-from veil.kernel.bag_minimise import WordRows, _Problem, _solve, bag_amounts, bag_minimiser
-from veil.kernel.losses import Hinge, Logistic, Softmax
-from veil.kernel.minimise import TOLERANCE, UNIT
+from veil.kernel import WEIGHT_UNIT, Hinge, Logistic, Softmax, bag_amounts, bag_minimise
+from veil.kernel.bag_minimise import WordRows, _Problem, _solve, bag_minimiser
+from veil.kernel.minimise import TOLERANCE
+from veil.schema.encoding import quiet
 
 SIZE, MOST = 30, 4
 
@@ -73,7 +72,7 @@ def test_noise_and_penalty_pay_for_every_slope_and_curvature_of_a_row(epsilon):
 def test_a_huge_budget_gives_the_minimiser_itself():
     rows = word_rows()
     given = bag_amounts(Logistic(), Fraction(10**9), Fraction(4), SIZE, MOST)
-    noisy = bag_minimiser(rows, Logistic(), 0.0, given, SeededNoise(0)) / UNIT
+    noisy = bag_minimiser(rows, Logistic(), 0.0, given, SeededNoise(0)) / WEIGHT_UNIT
     exact = _solve(_Problem(rows, Logistic(), given.penalties, 0.0, np.zeros(SIZE)))
     assert np.abs(noisy - exact).max() < 1e-4
 

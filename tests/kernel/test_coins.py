@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veil import BadInput, Budget, Categorical, Ledger, Numeric, Predicted, Schema, Sum, open_source
-from veil.kernel.checks import check_partition
-from veil.kernel.coins import WIDEST, Drawn, PathScores, node_numbers
-from veil.plans.coins import deepest_drawn, unlisted
-from veil.questions import Axis
+from veil.kernel import check_partition
+from veil.plans.trees.coins import deepest_drawn, unlisted
+from veil.questions import Axis, Drawn, PathScores
+from veil.questions.drawn import WIDEST, node_numbers
 
 SCHEMA = Schema(
     name="toy",

@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from veil.kernel import SMALLEST_EPSILON
 from veil.kernel import noise as noise_module
 from veil.kernel.exact import Uniform, count_below, exp_bounds, gap_bounds, gap_guess
-from veil.kernel.noise import BLOCK, SMALLEST_EPSILON, Noise
+from veil.kernel.noise import BLOCK, Noise
 
 LONG = Context(prec=350, Emin=MIN_EMIN, Emax=MAX_EMAX)
 EPSILONS = [

@@ -23,7 +23,7 @@ from veil import (
     grid,
     open_source,
 )
-from veil.kernel.losses import Softmax
+from veil.kernel import Softmax
 
 SCHEMA = Schema(
     name="toy",

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from veil.display import runs_of
 from veil.errors import BadInput, BudgetRefused, LedgerProblem
-from veil.kernel import store
-from veil.kernel.budget import CHARGED, Budget, exact, fits
-from veil.kernel.ledger import Account, Ledger, Receipt
+from veil.kernel import Budget, Ledger, Receipt, exact, store
+from veil.kernel.budget import CHARGED, fits
+from veil.kernel.ledger import Account
 
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=10, max_denominator=1000)

@@ -19,10 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from veil.errors import BudgetRefused, LedgerProblem
-from veil.kernel import book, marks, store
+from veil.kernel import Budget, Ledger, book, marks, store
 from veil.kernel import ledger as ledger_module
-from veil.kernel.budget import Budget
-from veil.kernel.ledger import Ledger
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),

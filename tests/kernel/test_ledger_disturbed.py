@@ -8,9 +8,7 @@ import pytest
 
 from experiments.bench import ledger_attack
 from veil.errors import BudgetRefused, LedgerProblem
-from veil.kernel import store
-from veil.kernel.budget import Budget
-from veil.kernel.ledger import Ledger
+from veil.kernel import Budget, Ledger, store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}

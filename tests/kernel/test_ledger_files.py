@@ -16,9 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from veil.errors import BadInput, LedgerProblem
-from veil.kernel import book, marks, store
-from veil.kernel.budget import Budget
-from veil.kernel.ledger import Ledger
+from veil.kernel import Budget, Ledger, book, marks, store
 from veil.kernel.store import Turn
 
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from veil.errors import BudgetRefused, LedgerProblem
-from veil.kernel.budget import Budget
-from veil.kernel.ledger import ROOT, Account, Ledger
+from veil.kernel import Budget, Ledger
+from veil.kernel.book import ROOT
+from veil.kernel.ledger import Account
 
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
 amounts = st.fractions(min_value=Fraction(1, 20), max_value=3, max_denominator=20)

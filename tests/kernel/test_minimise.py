@@ -14,13 +14,11 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from veil import BadInput, Budget, Categorical, Ledger, Numeric, Schema, axis, open_source
-from veil.kernel import minimise
-from veil.kernel.losses import MOST_CLASSES, Hinge, Logistic, Softmax
+from veil.kernel import MOST_CLASSES, SMALLEST_EPSILON, WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax, minimise
 from veil.kernel.minimise import (
     LARGEST,
     SLIVER,
     TOLERANCE,
-    UNIT,
     Blocks,
     Objective,
     amounts,
@@ -32,7 +30,6 @@ from veil.kernel.minimise import (
     movement,
     solve,
 )
-from veil.kernel.noise import SMALLEST_EPSILON, SeededNoise
 
 HUGE = 10**9
 SCHEMA = Schema(
@@ -80,9 +77,9 @@ def test_without_noise_the_weights_are_those_of_scikit_learn(weight):
     features, labels = one_hot(rows)
     learner = LogisticRegression(C=1 / weight, fit_intercept=False, tol=1e-12, max_iter=10_000)
     two = learner.fit(features, labels == 1).coef_.T
-    assert ask(Logistic(), rows, weight=weight)[0] / UNIT == pytest.approx(two, abs=1e-6)
+    assert ask(Logistic(), rows, weight=weight)[0] / WEIGHT_UNIT == pytest.approx(two, abs=1e-6)
     three = learner.fit(features, labels).coef_.T
-    assert ask(Softmax(), rows, weight=weight)[0] / UNIT == pytest.approx(three, abs=1e-6)
+    assert ask(Softmax(), rows, weight=weight)[0] / WEIGHT_UNIT == pytest.approx(three, abs=1e-6)
 
 
 LOSS_OF_MARGIN = {
@@ -102,7 +99,7 @@ def test_without_noise_the_weights_minimise_the_loss_and_the_penalty(kind, offse
     def objective(w):
         return LOSS_OF_MARGIN[kind](sign * (features @ w + offset) - lead).sum() + 2 * (w**2).sum()
 
-    found = ask(KINDS[kind], rows, offsets=[offset], margin=lead)[0][:, 0] / UNIT
+    found = ask(KINDS[kind], rows, offsets=[offset], margin=lead)[0][:, 0] / WEIGHT_UNIT
     best = minimize(objective, np.zeros(features.shape[1]), options={"gtol": 1e-7})
     assert objective(found) <= best.fun + 1e-9
     assert found == pytest.approx(best.x, abs=1e-4)
@@ -117,18 +114,18 @@ def test_without_noise_a_softmax_asks_the_true_class_to_lead_by_the_margin():
         scores = features @ w.reshape(-1, 3) - 1.3 * truth
         return np.logaddexp.reduce(scores, axis=1).sum() - (scores * truth).sum() + 2 * (w**2).sum()
 
-    found = ask(Softmax(), rows, margin=1.3)[0] / UNIT
+    found = ask(Softmax(), rows, margin=1.3)[0] / WEIGHT_UNIT
     best = minimize(objective, np.zeros(found.size), options={"gtol": 1e-6})
     assert objective(found.ravel()) <= best.fun + 1e-8
     assert found.ravel() == pytest.approx(best.x, abs=1e-4)
-    assert np.abs(found).sum() > 1.2 * np.abs(ask(Softmax(), rows)[0] / UNIT).sum()
+    assert np.abs(found).sum() > 1.2 * np.abs(ask(Softmax(), rows)[0] / WEIGHT_UNIT).sum()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_order_of_the_rows_does_not_matter(kind):
     rows = made_rows(2000)
     first, again = ask(KINDS[kind], rows, 1)[0], ask(KINDS[kind], rows.sample(frac=1, random_state=1), 1)[0]
-    assert np.abs(first - again).max() < UNIT * 1e-4  # far within the noise that hides where the solver stopped
+    assert np.abs(first - again).max() < WEIGHT_UNIT * 1e-4  # far within the noise that hides where the solver stopped
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -234,7 +231,9 @@ def test_a_part_of_a_split_is_minimised_for_its_own_rows():
     settings = {"label": 1, "penalty": Fraction(HUGE) * (1 - SLIVER)}
     found = part.minimise(Logistic(), AXES[1:], Budget(HUGE), **settings).value
     alone = open_source(rows[rows["a"] == "u"], SCHEMA, Ledger(10**401, "toy"), noise=0)
-    assert found == pytest.approx(alone.minimise(Logistic(), AXES[1:], Budget(HUGE), **settings).value, abs=UNIT * 1e-5)
+    assert found == pytest.approx(
+        alone.minimise(Logistic(), AXES[1:], Budget(HUGE), **settings).value, abs=WEIGHT_UNIT * 1e-5
+    )
 
 
 # --- the argument, by numbers ----------------------------------------------------------------------------------
@@ -595,7 +594,7 @@ def test_the_worst_allowed_errors_of_the_solver_do_not_break_the_claim(epsilon):
     given = amounts(Logistic(), [epsilon], [Fraction(1)], [[1]], 2)
     rate, penalty = float(given.rates[0]), given.penalties[0]
     radius = (TOLERANCE + float(given.lattices[0]) / 2) / penalty
-    unit = UNIT >> 10
+    unit = WEIGHT_UNIT >> 10
     reach = float(epsilon * SLIVER) / (int(np.ceil(2 * radius * unit)) + 1)  # as `distance` counts
     at = np.linspace(-40, 40, 400_001)
     laws = []
@@ -612,7 +611,7 @@ def test_the_worst_allowed_errors_of_the_solver_do_not_break_the_claim(epsilon):
 def test_the_distance_covers_tolerance_lattice_and_rounding():
     penalties = np.array([2.0, 5.0, 5.0])
     radius = (TOLERANCE + 2.0**-11 * sqrt(6)) / 2
-    needed = 2 * radius * sqrt(6) * UNIT + 6
+    needed = 2 * radius * sqrt(6) * WEIGHT_UNIT + 6
     assert needed < distance(penalties, 2, 2.0**-11 * sqrt(3)) < needed + 1.1
 
 

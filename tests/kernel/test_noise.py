@@ -18,7 +18,8 @@ import pytest
 from scipy import stats
 
 from veil.errors import BadInput
-from veil.kernel.noise import SMALLEST_EPSILON, Noise, OpenDPNoise, SeededNoise, SystemNoise, make_noise
+from veil.kernel import SMALLEST_EPSILON, OpenDPNoise, SeededNoise, SystemNoise, make_noise
+from veil.kernel.noise import Noise
 
 LEAST = 1e-4  # the smallest p-value that passes; the draws are seeded, so this is not a rate of failure
 EPSILONS = [Fraction(1, 1000), Fraction(37, 100), Fraction(1, 3), Fraction(1), Fraction(5, 2)]

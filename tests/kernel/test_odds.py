@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from veil import BadInput, Binned, Budget, Categorical, Linear, Numeric, Schema
-from veil.bags import Bags
-from veil.kernel.checks import check_partition
-from veil.kernel.odds import STEPS, Odds
-from veil.questions import UNIT
+from veil.kernel import check_partition
+from veil.questions import Odds
+from veil.questions.odds import STEPS
+from veil.questions.scorers import UNIT
+from veil.schema.bags import Bags
 
 SCHEMA = Schema(
     name="t",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from veil import Budget, Categorical, CellScores, Ledger, Numeric, Schema, grid, open_source
-from veil.kernel.noise import SeededNoise
+from veil.kernel import SeededNoise
 from veil.kernel.order import PARTS_OF_A_ROW, even_cuts, misordered_rows
 
 SCHEMA = Schema(

@@ -18,11 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shell import run
-from veil import BadInput, Categorical, Schema, encoding, load_model
-from veil.encoding import person_id
-from veil.files import read_csv, read_rows
+from veil import BadInput, Categorical, Schema, load_model
+from veil.files.tables import read_csv, read_rows
 from veil.kernel.table import read_table
-from veil.spelling import NUMBER, spelling
+from veil.schema import encoding
+from veil.schema.encoding import person_id
+from veil.schema.spelling import NUMBER, spelling
 
 MOST = 2
 SCHEMA = Schema(name="visits", person="id", rows_per_person=MOST, column=[Categorical(name="a", values=("x",))])

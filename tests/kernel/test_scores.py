@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from veil import BadInput, Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
+from veil.kernel import PARTS
 from veil.kernel.checks import SCORES
-from veil.kernel.scores import PARTS, UNIT
+from veil.kernel.scores import UNIT
 
 LOOSE = [ExpectedCorrect(0.5, (PARTS, 2, 5)), ExpectedCorrect(3.0)]  # their ranges hold for any weights and steps
 EXPECTED = [ExpectedCorrect(0.5), ExpectedCorrect(0.01), *LOOSE]

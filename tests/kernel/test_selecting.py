@@ -32,7 +32,7 @@ from veil import (
     bag,
     open_source,
 )
-from veil.kernel.losses import Logistic
+from veil.kernel import Logistic
 from veil.kernel.mechanisms import peel
 from veil.kernel.table import read_table
 

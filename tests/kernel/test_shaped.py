@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from veil.kernel.noise import SeededNoise
+from veil.kernel import SeededNoise
 from veil.kernel.shaped import _column, _parts, _subset, _ways, equal_sums
 
 

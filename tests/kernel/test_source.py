@@ -34,7 +34,7 @@ from veil import (
     grid,
     open_source,
 )
-from veil.kernel.losses import Logistic
+from veil.kernel import Logistic
 
 HUGE = Budget(10**6)
 SCHEMA = Schema(

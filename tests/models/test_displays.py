@@ -19,8 +19,8 @@ from veil import (
 )
 from veil.models.displays import tree_nodes
 from veil.plans.finish import probabilities
-from veil.plans.pruning import class_shares
-from veil.plans.trees import TREES
+from veil.plans.trees.pruning import class_shares
+from veil.plans.trees.trees import TREES
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from veil import (
 )
 from veil.models.cells import RIDGE, axis_features, features, weighted_cells
 from veil.plans.finish import cell_logs
-from veil.plans.projected_histogram import cut_into
+from veil.plans.histograms.projected_histogram import cut_into
 
 KINDS = [PrivPfCClassifier, ProjectedHistogramClassifier]
 LEARNERS = [DecisionTreeClassifier(max_depth=3), LinearSVC(), GradientBoostingClassifier(n_estimators=10)]

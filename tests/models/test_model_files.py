@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from containers import rewrite, swap
 from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, load_model
-from veil.files import new_file
-from veil.kernel.ledger import Receipt
+from veil.files.tables import new_file
+from veil.kernel import Receipt
 from veil.models.files import model_parts
 
 

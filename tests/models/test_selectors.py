@@ -27,7 +27,7 @@ from veil import (
     datasets,
     load_model,
 )
-from veil.plans.features import SCORES
+from veil.plans.selecting.features import SCORES
 
 LABEL = Categorical(name="kind", values=("ham", "spam"))
 WORDS = tuple(f"word{i}" for i in range(12))

@@ -20,7 +20,7 @@ from veil import (
     open_source,
 )
 from veil.plans.run import total
-from veil.plans.trees import FORESTS, TREES
+from veil.plans.trees.trees import FORESTS, TREES
 from veil.report import report
 
 MODELS = [(DecisionTreeClassifier, preset) for preset in TREES] + [(RandomForestClassifier, p) for p in FORESTS]

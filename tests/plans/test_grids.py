@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veil import Categorical, Numeric, Schema, datasets
-from veil.plans.grids import grids, level_axes
+from veil.plans.histograms.grids import grids, level_axes
 
 
 def wide(columns, values=3):

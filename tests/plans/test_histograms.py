@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from veil import WHOLE, BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
-from veil.kernel.release import SparseCounts
-from veil.plans.grids import grids
-from veil.plans.privpfc import class_weights, privpfc
-from veil.plans.projected_histogram import cut_into, projected_histogram
-from veil.plans.projection import columns_for, undiscerned
+from veil.kernel import SparseCounts
+from veil.plans.histograms.grids import grids
+from veil.plans.histograms.privpfc import class_weights, privpfc
+from veil.plans.histograms.projected_histogram import cut_into, projected_histogram
+from veil.plans.histograms.projection import columns_for, undiscerned
 
 PLANS = [privpfc, projected_histogram]
 HUGE = 10**6

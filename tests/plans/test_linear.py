@@ -10,10 +10,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from veil import BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
-from veil.kernel.checks import check_groups, check_penalties
-from veil.kernel.losses import Hinge, Logistic, Softmax
-from veil.kernel.minimise import UNIT, amounts
-from veil.kernel.noise import SeededNoise
+from veil.kernel import WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax, check_penalties
+from veil.kernel.checks import check_groups
+from veil.kernel.minimise import amounts
 from veil.kernel.shaped import equal_sums
 from veil.plans.finish import probabilities
 from veil.plans.linear import (
@@ -51,7 +50,7 @@ class Scripted:
         self.asked.append((loss, tuple(axes), budget.epsilon, settings.get("label")))
         self.margin = settings.get("margin")
         shape = sum(one.size for one in axes), len(self.schema.classes) if loss.joint else 1
-        return SimpleNamespace(value=np.full(shape, UNIT))
+        return SimpleNamespace(value=np.full(shape, WEIGHT_UNIT))
 
 
 @pytest.mark.parametrize("name", ["fair", "iris"])

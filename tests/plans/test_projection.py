@@ -5,7 +5,14 @@ from math import log
 import numpy as np
 import pytest
 
-from veil.plans.projection import bins_for, columns_for, columns_in_public, same_bin, share_to_count, undiscerned
+from veil.plans.histograms.projection import (
+    bins_for,
+    columns_for,
+    columns_in_public,
+    same_bin,
+    share_to_count,
+    undiscerned,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from veil import BadInput, Budget, Categorical, Ledger, Numeric, Schema, Text, open_source
-from veil.plans.clusters import k_means
-from veil.plans.features import highest
-from veil.plans.selection import select_above, select_best
+from veil.plans.selecting.clusters import k_means
+from veil.plans.selecting.features import highest
+from veil.plans.selecting.selection import select_above, select_best
 from veil.plans.sparse_logistic import sparse_logistic
 from veil.plans.sparse_naive_bayes import sparse_naive_bayes
 

@@ -23,13 +23,13 @@ from veil import (
     datasets,
     open_source,
 )
-from veil.plans.branches import Cuts, Node
-from veil.plans.coins import draw
 from veil.plans.finish import probabilities
-from veil.plans.growing import Rules, grow
-from veil.plans.pruning import add_up, added_errors, class_shares, prune_by_errors, prune_by_noise
 from veil.plans.run import total
-from veil.plans.trees import FORESTS, TREES, decision_tree, random_forest
+from veil.plans.trees.branches import Cuts, Node
+from veil.plans.trees.coins import draw
+from veil.plans.trees.growing import Rules, grow
+from veil.plans.trees.pruning import add_up, added_errors, class_shares, prune_by_errors, prune_by_noise
+from veil.plans.trees.trees import FORESTS, TREES, decision_tree, random_forest
 
 HUGE = Budget(10**6)
 PLANS = [(decision_tree, preset) for preset in TREES] + [(random_forest, preset) for preset in FORESTS]

@@ -11,7 +11,7 @@ from test_answers import dense_grid, made, wide_synopsis
 
 from containers import rewrite, swap
 from veil import BadInput, Budget, Gini, Ledger, Synopsis, axis, load_model, load_synopsis, open_source
-from veil.kernel.ledger import Receipt
+from veil.kernel import Receipt
 from veil.synopsis.table import synopsis_parts
 
 

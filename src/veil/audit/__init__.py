@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.noise import Noise, SeededNoise, SystemNoise
+from ..kernel import SeededNoise, SystemNoise
+from ..kernel.noise import Noise
 from .evaluation import evaluations
 from .harness import Case, Finding, examine
 from .kept import Kept

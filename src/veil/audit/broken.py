@@ -17,12 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BudgetRefused
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
-from ..kernel.losses import Logistic
+from ..kernel import WEIGHT_UNIT, Budget, Ledger, Logistic, SystemNoise
 from ..kernel.mechanisms import discrete_laplace, permute_and_flip
-from ..kernel.minimise import UNIT, Amounts, Blocks, Objective, amounts, group_noise, minimiser, solve
-from ..kernel.noise import Noise, SystemNoise
+from ..kernel.minimise import Amounts, Blocks, Objective, amounts, group_noise, minimiser, solve
+from ..kernel.noise import Noise
 from .tables import Table
 
 Array = npt.NDArray[Any]
@@ -197,7 +195,7 @@ def centred_minimum(table: Table, noise: Noise, trials: int) -> Array:
         shift = group_noise(given.groups[0], given.rates[0], given.lattices[0], noise).reshape(3, 2)
         weights = solve(objective, (shift - shift.mean(axis=1, keepdims=True)).reshape(1, -1))[0]
         last = noise.discrete_laplace(given.last, 6)
-        drawn.append((np.rint(weights * UNIT).astype(np.int64) + last).reshape(3, 2).sum(axis=1))
+        drawn.append((np.rint(weights * WEIGHT_UNIT).astype(np.int64) + last).reshape(3, 2).sum(axis=1))
     return np.array(drawn)
 
 

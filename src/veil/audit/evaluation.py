@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import Categorical
 from ..evaluate import (
     private_accuracy,
     private_auc,
@@ -15,10 +14,9 @@ from ..evaluate import (
     private_confusion_matrix,
     private_roc_curve,
 )
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..kernel import Budget, Ledger
 from ..kernel.noise import Noise
-from ..schema import Schema
+from ..schema import Categorical, Schema
 from .harness import Case, Runs
 from .pairs import pair
 from .tables import ONE, PLENTY, TWO

@@ -5,11 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..kernel import Budget, Ledger, Release, Source, SparseCounts
 from ..kernel.noise import Noise
-from ..kernel.release import Release, SparseCounts
-from ..kernel.source import Source
 from ..models import (
     METHODS,
     DecisionTreeClassifier,
@@ -22,7 +19,8 @@ from ..models import (
     RandomForestClassifier,
 )
 from ..plans.naive_bayes import naive_bayes
-from ..questions import UNIT, Scorer
+from ..questions import Scorer
+from ..questions.scorers import UNIT
 from .harness import Case, Runs, View
 from .pairs import pair
 from .tables import EMPTY, LONE, PLENTY, SCHEMA, TWO, Table

@@ -11,19 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import Categorical
 from ..errors import BudgetRefused
-from ..kernel.budget import Budget
-from ..kernel.coins import Drawn
-from ..kernel.losses import Hinge, Logistic, Loss, Softmax
+from ..kernel import (
+    WEIGHT_UNIT,
+    Budget,
+    Cellwise,
+    Correct,
+    Discernibility,
+    Entropy,
+    ExpectedCorrect,
+    Gini,
+    Hinge,
+    Logistic,
+    Loss,
+    Majority,
+    OpenDPNoise,
+    Rows,
+    Score,
+    Softmax,
+    Source,
+    SparseCounts,
+)
 from ..kernel.mechanisms import discrete_laplace
-from ..kernel.minimise import UNIT as WEIGHT
-from ..kernel.noise import Noise, OpenDPNoise
-from ..kernel.release import SparseCounts
-from ..kernel.scores import Cellwise, Correct, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Rows, Score
-from ..kernel.source import Source
-from ..questions import WHOLE, CellScores, Grid, Linear, Partition, Predicted, grid
-from ..schema import Schema
+from ..kernel.noise import Noise
+from ..questions import WHOLE, CellScores, Drawn, Grid, Linear, Partition, Predicted, grid
+from ..schema import Categorical, Schema
 from .harness import Case, View
 from .tables import (
     AGES,
@@ -269,7 +281,7 @@ def pulled(loss: Loss, source: Source, groups: Any = None, margin: float = 0) ->
     part, penalty = (0.49, 4) if groups is None else (0.98, 8)
     settings: dict[str, Any] = {"label": label, "offsets": offsets, "penalty": penalty, "groups": groups}
     weights = source.minimise(loss, [COLOURS, AGES], ONE, margin=margin, **settings).value
-    found = weights[[0, COLOURS.size], 0] / WEIGHT
+    found = weights[[0, COLOURS.size], 0] / WEIGHT_UNIT
     return int((found >= part / penalty).sum())  # a slope of 1 over the penalty
 
 

@@ -13,17 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import Categorical
 from ..errors import BudgetRefused
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
-from ..kernel.losses import Logistic
-from ..kernel.minimise import UNIT as WEIGHT
-from ..kernel.noise import Noise, SystemNoise
-from ..kernel.scores import Discernibility, Gini, Rows
-from ..kernel.source import Source, open_source
+from ..kernel import WEIGHT_UNIT, Budget, Discernibility, Gini, Ledger, Logistic, Rows, Source, SystemNoise, open_source
+from ..kernel.noise import Noise
 from ..questions import WHOLE, Binned, Linear
-from ..schema import Schema
+from ..schema import Categorical, Schema
 from . import broken
 from .harness import Case, Runs
 from .ours import both_rooms, noisy_count, sifting, winner
@@ -53,7 +47,7 @@ from .tables import (
 Array = npt.NDArray[Any]
 REFUSED = -99
 ONE_ROW = (EMPTY, LONE)
-PULL = WEIGHT * 0.98 / 6  # a row's slope of 1 over the penalty, 4 over a part of 0.98 2/3
+PULL = WEIGHT_UNIT * 0.98 / 6  # a row's slope of 1 over the penalty, 4 over a part of 0.98 2/3
 
 
 def pairs() -> list[Case]:

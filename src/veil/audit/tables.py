@@ -6,13 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import Categorical, Numeric
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..kernel import Budget, Ledger, Source, open_source
 from ..kernel.noise import Noise
-from ..kernel.source import Source, open_source
 from ..questions import Axis, Grid, grid
-from ..schema import Schema
+from ..schema import Categorical, Numeric, Schema
 from .harness import Runs, View
 
 Row = tuple[Any, Any, Any]  # label, colour, age

@@ -6,14 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import Categorical, Text
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
-from ..kernel.losses import Logistic
-from ..kernel.minimise import UNIT
+from ..kernel import WEIGHT_UNIT, Budget, Difference, Entropy, Gini, Ledger, Logistic, Majority, Purity, Rows, Source
 from ..kernel.noise import Noise
-from ..kernel.scores import Difference, Entropy, Gini, Majority, Purity, Rows
-from ..kernel.source import Source
 from ..models import (
     KDiscernibilitySelect,
     PrivateClusterSelect,
@@ -23,9 +17,9 @@ from ..models import (
     SparseLogisticRegressionClassifier,
     SparseNaiveBayesClassifier,
 )
-from ..plans.clusters import clusters
+from ..plans.selecting.clusters import clusters
 from ..questions import Scorer, bag
-from ..schema import Schema
+from ..schema import Categorical, Schema, Text
 from . import broken_words as broken
 from .harness import Case, Runs, View
 from .pairs import pair
@@ -35,7 +29,7 @@ LABEL = Categorical(name="label", values=("yes", "no"))
 WORDS = Schema(name="audit", label="label", column=[LABEL, Text(name="text", words=broken.VOCABULARY, words_per_row=2)])
 ALL, TWO_WORDS = bag(WORDS), bag(WORDS, words=(0, 1))
 ZERO_OR_ONE = {"counts": between(0, 1)}
-PULL = UNIT * 0.98 / 4  # a row's slope of 1 over the penalty, 4 over a part of 0.98
+PULL = WEIGHT_UNIT * 0.98 / 4  # a row's slope of 1 over the penalty, 4 over a part of 0.98
 NAMED: dict[str, Any] = {"quick": 700, "deep": 10_000}
 
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import LittleLearned, VeilError
-from ..kernel.ledger import VERSION
+from ..kernel import VERSION
 from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, schema, select, train
 from .output import Stopped, echo
 

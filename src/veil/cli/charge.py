@@ -11,9 +11,8 @@ import typer
 
 from ..display import amount, number, readable
 from ..errors import BadInput
-from ..files import RowFile, check_space, check_types, new_file, writing
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..files.tables import RowFile, check_space, check_types, new_file, writing
+from ..kernel import Budget, Ledger
 from ..plans.rehearsal import HEADER, plan_cell, plan_row
 from ..plans.run import guessed_rows, total
 from ..questions import Grid

@@ -7,9 +7,8 @@ import numpy as np
 import typer
 
 from ..display import column_rows
-from ..files import new_file
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..files.tables import new_file
+from ..kernel import Budget, Ledger
 from .charge import SEEDED, say_verdict, show_plan
 from .output import console, show_table, steps
 

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import SameRows
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..kernel import Budget, Ledger
 from ..plans.run import check_budget
 from ..schema import Schema
 from ..verdicts.expected import of_rehearsed_curve

@@ -12,8 +12,8 @@ import typer
 
 from ..display import SHOWN, amount, earlier, run_rows
 from ..errors import BadInput
-from ..kernel.ledger import Ledger, Receipt
-from ..parts import MOST_JSON, open_parts, read_json
+from ..files.parts import MOST_JSON, open_parts, read_json
+from ..kernel import Ledger, Receipt
 from .output import Json, amounts, console, echo, harmless, print_json, show_table, write_text
 
 app = typer.Typer(

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from ..display import exact_text, printable, readable
 from ..errors import BadInput
-from ..files import new_file, writing
+from ..files.tables import new_file, writing
 from ..progress import Line, told
 
 MOST = 1000  # letters of one cell

@@ -6,7 +6,7 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from ..files import RowFile, check_space, new_file, writing
+from ..files.tables import RowFile, check_space, new_file, writing
 from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, steps, write_table
 
 WIDTH = 32  # bytes of a number in a file, at most about

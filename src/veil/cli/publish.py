@@ -8,8 +8,7 @@ import typer
 
 from ..display import readable
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..kernel import Budget, Ledger
 from ..plans.run import check_budget, guessed_rows
 from ..schema import Schema
 from . import charge

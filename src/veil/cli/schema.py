@@ -10,7 +10,7 @@ import typer
 from ..display import column_rows, readable
 from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, proposals, told, with_label
 from ..errors import BadInput
-from ..files import RowFile, new_file
+from ..files.tables import RowFile, new_file
 from ..owner import BANNER, CAUTION, Fit, Lost, fit_of, lost_of, proposed_toml, stranger_lines
 from ..schema import Schema
 from .output import Encoding, Json, Multiline, console, echo, print_json, show_table

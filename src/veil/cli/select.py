@@ -11,11 +11,10 @@ import typer
 
 from ..display import amount, number
 from ..errors import BadInput, VeilError
-from ..files import RowFile, new_file, writing
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger
+from ..files.tables import RowFile, new_file, writing
+from ..kernel import Budget, Ledger
 from ..plans.run import check_budget, total
-from ..plans.selection import ABOVE, BEST
+from ..plans.selecting.selection import ABOVE, BEST
 from ..schema import Schema
 from ..verdicts import Verdict, of_selection
 from ..verdicts.expected import of_rehearsal

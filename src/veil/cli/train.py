@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import BadInput
-from ..kernel.budget import Budget
+from ..kernel import Budget
 from ..plans.catalogue import NAMES, presets
 from ..plans.run import check_budget
 from ..schema import Schema

@@ -6,8 +6,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from ..errors import LedgerProblem
-from ..files import new_file
-from ..kernel.book import Book, line_of
+from ..files.tables import new_file
+from ..kernel import Book, line_of
 
 ENTRIES = "SELECT number, hash, body FROM entries ORDER BY number"
 OLD = b"SQLite format 3\0"

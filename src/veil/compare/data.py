@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import datasets
-from ..columns import Categorical, Numeric
-from ..encoding import Codes, columns_of, in_blocks
 from ..errors import BadInput
-from ..files import read_rows
-from ..schema import Schema
+from ..files.tables import read_rows
+from ..schema import Categorical, Numeric, Schema
+from ..schema.encoding import Codes, columns_of, in_blocks
 
 FILES = (".csv", ".csv.gz", ".parquet", ".pq")
 TEST_SHARE = 0.3

@@ -10,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from ..errors import BadInput
-from ..files import new_file
+from ..files.tables import new_file
 from .runs import Row
 from .summary import summary
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import CategoricalNB
 
-from ..columns import Categorical
 from ..errors import BadInput
 from ..models import METHODS as OURS
+from ..schema import Categorical
 from .data import Split
 
 MOST_CATEGORIES = 255  # that boosting takes; of more, it takes the codes for numbers

@@ -26,7 +26,7 @@ import pyarrow.parquet
 from threadpoolctl import threadpool_limits
 
 from ..errors import BadInput
-from ..files import new_file
+from ..files.tables import new_file
 from .data import Data, Split, load, split
 from .measures import measures
 from .methods import Impossible, Method, find

@@ -13,12 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..columns import Categorical, Numeric
-from ..dates import Date
-from ..encoding import as_column, category_codes, columns_of, in_blocks, numbers, texts
 from ..errors import BadInput
 from ..models.rows import as_table, has_names, inputs, named
-from ..schema import Schema
+from ..schema import Categorical, Date, Numeric, Schema
+from ..schema.encoding import as_column, category_codes, columns_of, in_blocks, numbers, texts
 from ..synopsis.domain import dates, declared_values
 
 MOST = 2**53  # up to which a double holds every whole number

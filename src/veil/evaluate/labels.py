@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.release import Release
-from ..kernel.source import Source
+from ..kernel import Budget, Release, Source
 from ..plans.finish import nonnegative
 from ..plans.roc import code_scorer
 from ..questions import Binned, grid

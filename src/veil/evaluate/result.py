@@ -8,15 +8,12 @@ from os import PathLike
 from typing import Any, ClassVar, TypeVar
 
 from ..display import amount, html_table, printable, readable
-from ..encoding import text_of
 from ..errors import BadInput, SameRows, warn
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger, Receipt
-from ..kernel.release import Release
-from ..kernel.source import Source
+from ..kernel import Budget, Ledger, Receipt, Release, Source
 from ..pages import Reported
 from ..plans.run import check_budget, is_private, marks, run, share_rows, total
 from ..schema import Schema
+from ..schema.encoding import text_of
 from ..verdicts import Verdict, of_intervals
 from ..verdicts.verdict import shown, warn_if_bad
 from .intervals import Interval

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..display import number
-from ..kernel.budget import Budget
-from ..kernel.odds import Odds
-from ..kernel.source import Source
+from ..kernel import Budget, Source
 from ..plans.rehearsal import Rehearsal
 from ..plans.roc import ScoreCounts, code_scorer, roc_counts
 from ..plans.run import rehearse
-from ..questions import WHOLE, Scorer
+from ..questions import WHOLE, Odds, Scorer
 from .intervals import (
     DRAWS,
     SEED,

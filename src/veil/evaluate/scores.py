@@ -15,17 +15,16 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from ..columns import Categorical, Numeric
-from ..encoding import as_column, columns_of, in_blocks, numbers, quiet, text_of
 from ..errors import BadInput
-from ..kernel.odds import odds_of
 from ..models import PrivateClassifier
 from ..models.base import declared, is_public
 from ..models.rows import as_table, label_column
 from ..models.selectors import PrivateSelector
 from ..progress import advance, progress
-from ..questions import UNIT
-from ..schema import Schema
+from ..questions.odds import odds_of
+from ..questions.scorers import UNIT
+from ..schema import Categorical, Numeric, Schema
+from ..schema.encoding import as_column, columns_of, in_blocks, numbers, quiet, text_of
 from .handing import Handed, handed
 from .result import class_place
 

@@ -8,9 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..errors import BadInput
-from ..kernel.budget import Budget, exact
-from ..kernel.ledger import Ledger
-from ..kernel.source import open_source
+from ..kernel import Budget, Ledger, exact, open_source
 from ..models import PrivateClassifier
 from ..models.rows import training_columns
 from ..plans.rehearsal import Rehearsal

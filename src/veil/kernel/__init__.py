@@ -1,0 +1,50 @@
+"""The only door to private rows: what may be asked, what it costs, and what comes back.
+
+Outside of this folder everything is imported from here; what is not in this list is nobody's business but the kernel's.
+"""
+
+from .bag_minimise import bag_amounts
+from .book import PATH, Book, line_of
+from .budget import Budget, exact
+from .checks import (
+    MOST_CURVATURE,
+    MOST_WITHIN,
+    check_bag,
+    check_partition,
+    check_penalties,
+    check_words_loss,
+    whole,
+)
+from .ledger import VERSION, Ledger, Receipt
+from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
+from .minimise import WEIGHT_UNIT
+from .noise import SMALLEST_EPSILON, OpenDPNoise, SeededNoise, SystemNoise, make_noise
+from .release import COUNTS, Release, SparseCounts
+from .scores import (
+    PARTS,
+    Cellwise,
+    Correct,
+    Difference,
+    Discernibility,
+    Entropy,
+    ExpectedCorrect,
+    Gini,
+    Majority,
+    Purity,
+    Rows,
+    Score,
+)
+from .shaped import LARGEST_COLUMN
+from .source import Source, open_source
+from .tally import by_column, stacked
+
+# fmt: off
+__all__ = [
+    "Book", "Budget", "COUNTS", "Cellwise", "Correct", "Difference", "Discernibility", "Entropy", "ExpectedCorrect",
+    "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_WITHIN",
+    "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
+    "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT", "bag_amounts",
+    "by_column", "check_bag", "check_partition", "check_penalties", "check_words_loss", "exact", "line_of",
+    "make_noise", "open_source", "stacked", "whole",
+]
+# fmt: on

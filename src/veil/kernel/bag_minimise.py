@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .losses import ROUNDING, Loss, Numbers
-from .minimise import LARGEST, STEPS, TOLERANCE, UNIT, Amounts, amounts, lattice_laplace, line_end
+from .minimise import LARGEST, STEPS, TOLERANCE, WEIGHT_UNIT, Amounts, amounts, lattice_laplace, line_end
 from .noise import Integers, Noise
 
 CHUNK = 1 << 18  # words at a time
@@ -60,10 +60,10 @@ def bag_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most:
 
 
 def bag_minimiser(rows: WordRows, loss: Loss, offset: float, given: Amounts, noise: Noise) -> Integers:
-    """Weights in whole numbers of 1 / UNIT: the minimiser with lattice noise, rounded, with noise again."""
+    """Weights in whole numbers of 1 / WEIGHT_UNIT: the minimiser with lattice noise, rounded, with noise again."""
     shift = lattice_laplace(given.rates[0], given.lattices[0], rows.size, noise)
     within = np.clip(_solve(_Problem(rows, loss, given.penalties, offset, shift)), -LARGEST, LARGEST)
-    rounded = np.rint(within * UNIT).astype(np.int64)
+    rounded = np.rint(within * WEIGHT_UNIT).astype(np.int64)
     return np.asarray(rounded + noise.discrete_laplace(given.last, rows.size))
 
 

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..bags import Bag
-from ..columns import Categorical, Numeric, Text
 from ..errors import BadInput
-from ..questions import Axis, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree
-from ..schema import Schema
+from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, Odds, PathScores, Predicted, Sum, Tree
+from ..questions.drawn import WIDEST
+from ..schema import Categorical, Numeric, Schema, Text
 from .budget import exact
-from .coins import WIDEST, Drawn, PathScores
 from .losses import LOSSES, MOST_CLASSES
-from .odds import Odds
 from .scores import Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from .shaped import LARGEST_COLUMN
 

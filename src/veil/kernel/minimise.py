@@ -29,7 +29,7 @@ from .noise import SMALLEST_EPSILON, Integers, Noise
 from .shaped import equal_sums
 
 TOLERANCE = 2.0**-14  # of the norm of the gradient
-UNIT = 1 << 30  # released weights are whole numbers of 1 / UNIT
+WEIGHT_UNIT = 1 << 30  # released weights are whole numbers of 1 / WEIGHT_UNIT
 LARGEST = 2.0**30  # weight
 LOUDEST = 2.0**33  # length of the noise: its roundings stay below the tolerance, or no gradient could be proved short
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
@@ -253,14 +253,14 @@ def movement(group: Sequence[int], step: Fraction) -> float:
 
 
 def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
-    """Weights x classes in whole numbers of 1 / UNIT: the minimiser with lattice noise, rounded, with noise again."""
+    """Weights x classes in units: the minimiser with lattice noise, rounded, with noise again."""
     several = range(len(objective.blocks.truth))
     drawn = [
         [group_noise(group, rate, step, noise) for _ in several]
         for group, rate, step in zip(given.groups, given.rates, given.lattices, strict=True)
     ]
     within = np.clip(solve(objective, np.hstack(drawn)).T, -LARGEST, LARGEST)  # brings no two points further apart
-    rounded = np.rint(within * UNIT).astype(np.int64)
+    rounded = np.rint(within * WEIGHT_UNIT).astype(np.int64)
     return rounded + noise.discrete_laplace(given.last, rounded.size).reshape(rounded.shape)
 
 
@@ -285,7 +285,7 @@ def distance(penalties: Numbers, classes: int, moved: float) -> int:
     """
     size = len(penalties) * classes
     radius = (TOLERANCE + sqrt(classes) * moved) / float(penalties.min())
-    return ceil(2 * radius * sqrt(size) * UNIT * (1 + 1e-9)) + size
+    return ceil(2 * radius * sqrt(size) * WEIGHT_UNIT * (1 + 1e-9)) + size
 
 
 def solve(objective: Objective, shift: Numbers) -> Numbers:

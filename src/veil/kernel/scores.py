@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
+from ..questions.scorers import UNIT
 
 Counts = npt.NDArray[np.int64]
-UNIT = 1 << 20  # fractional scores are whole numbers of 1 / UNIT
 
 
 class Score(Protocol):

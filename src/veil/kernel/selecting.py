@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..bags import Bag
-from ..encoding import quiet
 from ..errors import BadInput
-from ..questions import Partition
+from ..questions import Bag, Partition
+from ..schema.encoding import quiet
 from .asking import Asking
 from .bag_minimise import bag_amounts, bag_minimiser
 from .budget import Budget, exact

@@ -7,12 +7,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..columns import Numeric
-from ..encoding import quiet
 from ..errors import BadInput, LedgerProblem
 from ..progress import advance
-from ..questions import Axis, Binned, Grid, Partition, Scorer
-from ..schema import Schema
+from ..questions import Axis, Binned, Drawn, Grid, Partition, Scorer
+from ..schema import Numeric, Schema
+from ..schema.encoding import quiet
 from .budget import Budget, exact
 from .checks import (
     check_candidates,
@@ -27,7 +26,6 @@ from .checks import (
     check_score,
     whole,
 )
-from .coins import Drawn
 from .ledger import Ledger
 from .losses import Loss
 from .mechanisms import (

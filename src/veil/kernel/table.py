@@ -6,14 +6,14 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ..bags import Bag, Bags
-from ..encoding import columns_of, in_blocks, person_numbers
 from ..errors import BadInput
 from ..progress import advance
-from ..questions import Axis, Grid, Partition, join
+from ..questions import Axis, Bag, Drawn, Grid, Partition
+from ..questions.grids import join
 from ..schema import Schema
+from ..schema.bags import Bags
+from ..schema.encoding import columns_of, in_blocks, person_numbers
 from .bag_minimise import WordRows
-from .coins import Drawn
 from .minimise import Blocks
 from .noise import Integers, Noise
 from .tally import Tally, added_up, as_one, bundles

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from ..questions import Axis, Grid, join
+from ..questions import Axis, Grid
+from ..questions.grids import join
 from .noise import Integers
 
 BLOCK = 1 << 18  # rows at a time, so that temporaries stay near the cache

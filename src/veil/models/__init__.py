@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from ..errors import BadInput
-from ..kernel.budget import Budget
+from ..kernel import Budget
 from .base import PrivateClassifier
 from .displays import coefficients, plot_tree
 from .files import read_model

@@ -13,14 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..artefacts import plain_settings
 from ..display import amount, html_table, number, readable
 from ..errors import BadInput
-from ..files import new_file, writing
-from ..kernel.budget import Budget
-from ..kernel.ledger import Receipt
-from ..kernel.release import Release
-from ..kernel.source import Source
+from ..files.artefacts import plain_settings
+from ..files.tables import new_file, writing
+from ..kernel import Budget, Receipt, Release, Source
 from ..pages import Reported
 from ..plans.finish import log_probabilities, probabilities
 from ..plans.rehearsal import Rehearsal

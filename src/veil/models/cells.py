@@ -8,12 +8,11 @@ import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from ..columns import Numeric
 from ..errors import BadInput
-from ..kernel.release import Release, SparseCounts
+from ..kernel import Release, SparseCounts
 from ..plans.finish import LEAST_SHARE
 from ..questions import Axis, CellScores, Grid, Linear, Scorer
-from ..schema import Schema
+from ..schema import Numeric, Schema
 
 MOST_CELLS = 1_000_000  # of a grid on which an estimator is tried once for each cell
 RIDGE = 1e-2  # noisy cells can often be separated; without a penalty the weights would grow without end

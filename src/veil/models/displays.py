@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..display import COLOURS, number, readable
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..plans.branches import Node
-from ..plans.pruning import class_shares
+from ..kernel import Budget
 from ..plans.replay import Replay
-from ..plans.trees import grow_tree
+from ..plans.trees.branches import Node
+from ..plans.trees.pruning import class_shares
+from ..plans.trees.trees import grow_tree
 from ..questions import Linear
 
 PALEST = 0.15  # how strong the colour of a node is that is sure of nothing

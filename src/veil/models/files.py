@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from ..artefacts import insist, make_parts, read, write_parts
-from ..kernel.checks import check_partition
+from ..files.artefacts import insist, make_parts, read, write_parts
+from ..kernel import check_partition
 from ..questions import Predicted
 from ..verdicts import of_answers
 

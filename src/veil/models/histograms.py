@@ -4,12 +4,10 @@ from math import prod
 from typing import Any
 
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.release import Release
-from ..kernel.source import Source
+from ..kernel import Budget, Release, Source
 from ..plans.finish import Numbers, cell_logs, class_prior, class_totals
-from ..plans.privpfc import MOST_CELLS, privpfc
-from ..plans.projected_histogram import cut_into, projected_histogram
+from ..plans.histograms.privpfc import MOST_CELLS, privpfc
+from ..plans.histograms.projected_histogram import cut_into, projected_histogram
 from ..questions import CellScores, Scorer
 from .base import PrivateClassifier
 from .cells import MOST_CELLS as MOST_LEARNED

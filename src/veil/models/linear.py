@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.budget import Budget
-from ..kernel.source import Source
+from ..kernel import Budget, Source
 from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors
-from ..questions import UNIT, Scorer
+from ..questions import Scorer
+from ..questions.scorers import UNIT
 from .base import PrivateClassifier
 
 

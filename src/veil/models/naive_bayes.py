@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ..kernel.budget import Budget
-from ..kernel.source import Source
+from ..kernel import Budget, Source
 from ..plans.naive_bayes import naive_bayes
 from ..questions import Scorer
 from .base import PrivateClassifier

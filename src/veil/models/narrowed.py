@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ..columns import Text
-from ..schema import Schema
+from ..schema import Schema, Text
 
 MARK = "veil"
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, html_table, text_table
 from ..errors import BadInput
-from ..kernel.budget import Budget
+from ..kernel import Budget
 from ..pages import Page, Reported
 from ..plans.rehearsal import Rehearsal
 from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, marks, total, warn_of_no_ledger

@@ -18,11 +18,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, column_or_1d
 
-from ..columns import Categorical, Numeric, Text
-from ..encoding import as_column, columns_of, in_blocks, numbers, objects_of, text_of
 from ..errors import BadInput
-from ..files import check_types
-from ..schema import Schema
+from ..files.tables import check_types
+from ..schema import Categorical, Numeric, Schema, Text
+from ..schema.encoding import as_column, columns_of, in_blocks, numbers, objects_of, text_of
 
 KINDS = "a data frame with text as column names, a NumPy array, a dict of columns or a list of lists"
 

@@ -11,17 +11,15 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..bags import Bags
-from ..encoding import is_matrix
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.release import Release
-from ..kernel.source import Source
-from ..plans.features import Selected, feature_names, features, number
-from ..plans.k_discernibility import k_discernibility
+from ..kernel import Budget, Release, Source
 from ..plans.run import is_private, rehearse, run
-from ..plans.selection import is_free, select_above, select_best
+from ..plans.selecting.features import Selected, feature_names, features, number
+from ..plans.selecting.k_discernibility import k_discernibility
+from ..plans.selecting.selection import is_free, select_above, select_best
 from ..schema import Schema
+from ..schema.bags import Bags
+from ..schema.encoding import is_matrix
 from ..verdicts import Verdict, of_selection
 from ..verdicts.verdict import warn_if_bad
 from .base import declared, is_public, keep_names

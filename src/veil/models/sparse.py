@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ..kernel.budget import Budget
-from ..kernel.source import Source
+from ..kernel import Budget, Source
 from ..plans.sparse_logistic import sparse_logistic
 from ..plans.sparse_naive_bayes import sparse_naive_bayes
 from ..questions import Scorer

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from ..kernel.budget import Budget
-from ..kernel.source import Source
-from ..plans.trees import decision_tree, random_forest
+from ..kernel import Budget, Source
+from ..plans.trees.trees import decision_tree, random_forest
 from ..questions import Scorer
 from .base import PrivateClassifier
 from .displays import export_text

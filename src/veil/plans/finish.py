@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..questions import UNIT
+from ..questions.scorers import UNIT
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[Any]

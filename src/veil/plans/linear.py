@@ -9,17 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import Categorical, Numeric
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.checks import MOST_CURVATURE
-from ..kernel.losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
-from ..kernel.minimise import UNIT
-from ..kernel.release import Release
-from ..kernel.shaped import LARGEST_COLUMN
-from ..kernel.source import Source
+from ..kernel import (
+    LARGEST_COLUMN,
+    MOST_CLASSES,
+    MOST_CURVATURE,
+    WEIGHT_UNIT,
+    Budget,
+    Hinge,
+    Logistic,
+    Loss,
+    Release,
+    Softmax,
+    Source,
+)
 from ..questions import WHOLE, Axis, Grid, Linear, axis
-from ..schema import Schema
+from ..schema import Categorical, Numeric, Schema
 from .finish import Numbers, class_prior
 
 PENALTY = 4  # over a column's part of epsilon, the weight of its squares
@@ -184,7 +189,7 @@ def _of_all(totals: Release[Any]) -> Fraction:
 
 def _tables(axes: Sequence[Grid], values: Any) -> dict[str, Numbers]:
     """The weights of every code, by column."""
-    parts = np.split(values / UNIT, np.cumsum([one.size for one in axes])[:-1])
+    parts = np.split(values / WEIGHT_UNIT, np.cumsum([one.size for one in axes])[:-1])
     return {one.columns[0]: part[np.asarray(one.axes[0].groups)] for one, part in zip(axes, parts, strict=True)}
 
 

@@ -5,12 +5,10 @@ from numbers import Real
 
 import numpy as np
 
-from ..columns import Categorical, Numeric
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.source import Source
+from ..kernel import Budget, Source
 from ..questions import Linear, axis
-from ..schema import Schema
+from ..schema import Categorical, Numeric, Schema
 from .finish import (
     class_prior,
     class_totals,

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..display import amount, html_table, number, text_table
-from ..kernel.release import Release
+from ..kernel import Release
 from ..schema import Schema
 
 HEADER = ["answer", "about", "epsilon", "noise scale", "95 % of counts within"]

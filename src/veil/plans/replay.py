@@ -5,8 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.release import Release
+from ..kernel import Budget, Release
 from ..schema import Schema
 
 

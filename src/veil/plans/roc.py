@@ -11,8 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.source import Source
+from ..kernel import Budget, Source
 from ..questions import WHOLE, Binned, Linear, Scorer
 
 SIZING, CUTTING = 4, 20  # percent of the budget for the number of rows, and of what is left for the thresholds

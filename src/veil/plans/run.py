@@ -10,17 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..calendars import PARTS
-from ..columns import Categorical, Numeric
-from ..dates import Date
 from ..display import amount, readable
 from ..errors import BadInput, BudgetRefused, NoLedger, warn
-from ..kernel.budget import Budget
-from ..kernel.ledger import Ledger, Receipt
-from ..kernel.noise import make_noise
-from ..kernel.release import Release
-from ..kernel.source import Source, open_source
-from ..schema import Schema
+from ..kernel import Budget, Ledger, Receipt, Release, Source, make_noise, open_source
+from ..schema import Categorical, Date, Numeric, Schema
+from ..schema.calendars import PARTS
 from .rehearsal import Rehearsal
 
 GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are

@@ -4,18 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bags import Bag
 from ..errors import BadInput
-from ..kernel.bag_minimise import bag_amounts
-from ..kernel.budget import Budget
-from ..kernel.checks import check_bag, check_penalties, check_words_loss
-from ..kernel.losses import Logistic
-from ..kernel.source import Source
-from ..questions import WHOLE, Linear, bag
-from .features import TOTALS
+from ..kernel import WEIGHT_UNIT, Budget, Logistic, Source, bag_amounts, check_bag, check_penalties, check_words_loss
+from ..questions import WHOLE, Bag, Linear, bag
 from .finish import class_prior
-
-UNIT = 1 << 30  # of released weights
+from .selecting.features import TOTALS
 
 
 def sparse_logistic(
@@ -48,7 +41,7 @@ def sparse_logistic(
     for label, part in zip(learned, parts, strict=True):
         start[label] = np.clip(np.log(prior[label] / (1 - prior[label])), -30, 30)
         found = source.minimise_words(Logistic(), asked, part, label=label, offset=float(start[label]), penalty=penalty)
-        weights[asked.codes, label] = found.value[:, 0] / UNIT
+        weights[asked.codes, label] = found.value[:, 0] / WEIGHT_UNIT
     return Linear({asked.column: weights}, start)
 
 

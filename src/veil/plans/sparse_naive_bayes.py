@@ -7,13 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.checks import check_bag
-from ..kernel.source import Source
+from ..kernel import Budget, Source, check_bag
 from ..questions import WHOLE, Linear, bag
 from ..schema import Schema
-from .features import TOTALS
 from .finish import class_prior
+from .selecting.features import TOTALS
 
 RULES = ("veil", "paper")
 PSEUDO = 16  # scales of noise in rows that a word is given, with the shares of the classes

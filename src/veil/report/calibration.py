@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..errors import BadInput
 from ..models.displays import tree_nodes
 from ..plans.finish import probabilities
-from ..plans.pruning import class_shares
+from ..plans.trees.pruning import class_shares
 from ..questions import CellScores
 from . import sections
 from .figures import reliability_figure

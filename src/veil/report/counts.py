@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from ..display import COLOURS, readable
 from ..errors import BadInput
-from ..kernel.release import Release
+from ..kernel import Release
 from ..questions import Grid
 
 Numbers = npt.NDArray[np.float64]

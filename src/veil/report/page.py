@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
 from ..evaluate import Evaluation
-from ..kernel.budget import exact
+from ..kernel import exact
 from ..plans.run import total
 from ..synopsis import Synopsis
 from . import evaluation as evaluation_report

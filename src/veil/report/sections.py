@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ..display import COLOURS, amount, column_rows, html_table, number, readable
-from ..kernel.minimise import UNIT as WEIGHT
+from ..kernel import WEIGHT_UNIT
 from ..plans.run import total
 from ..verdicts.tables import Noise, noise_of
 from .counts import MOST_CODES, CountsDisplay
@@ -211,7 +211,7 @@ def answer(verb: str, value: Any) -> str:
     if verb == "choose_each":
         return f"one for {plural(value.size, 'cell')}"
     if isinstance(value, np.ndarray):
-        return f"{value.size:,} weights from {number(value.min() / WEIGHT)} to {number(value.max() / WEIGHT)}"
+        return f"{value.size:,} weights from {number(value.min() / WEIGHT_UNIT)} to {number(value.max() / WEIGHT_UNIT)}"
     return value.describe() if hasattr(value, "describe") else number(value) if isinstance(value, float) else str(value)
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..calendars import PARTS, written
-from ..columns import MISSING, Categorical, Numeric
-from ..dates import Date
 from ..display import html_table, number, readable, text_table
-from ..encoding import text_of
 from ..errors import BadInput
-from ..kernel.release import Release
+from ..kernel import Release
 from ..questions import Axis
+from ..schema import Categorical, Date, Numeric
+from ..schema.calendars import PARTS, written
+from ..schema.columns import MISSING
+from ..schema.encoding import text_of
 from .cells import Integers, Numbers, sum_error, threshold_of, variance
 from .domain import spans, spread
 

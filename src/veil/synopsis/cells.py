@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from ..errors import BadInput
-from ..kernel.release import Release, SparseCounts
+from ..kernel import Release, SparseCounts
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..calendars import DAY, MONTHS, PARTS
-from ..columns import Categorical, Numeric
-from ..dates import Date
 from ..questions import Axis
+from ..schema import Categorical, Date, Numeric
+from ..schema.calendars import DAY, MONTHS, PARTS
 
 WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it, and as NumPy's integers can hold it
 TRUTH = {"True": True, "False": False}

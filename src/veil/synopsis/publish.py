@@ -5,13 +5,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..artefacts import insist, plain_settings, read
 from ..errors import BadInput
-from ..kernel.budget import Budget
-from ..kernel.release import Release
-from ..kernel.source import Source
-from ..plans.privpfc import privpfc
-from ..plans.projected_histogram import projected_histogram
+from ..files.artefacts import insist, plain_settings, read
+from ..kernel import Budget, Release, Source
+from ..plans.histograms.privpfc import privpfc
+from ..plans.histograms.projected_histogram import projected_histogram
 from ..plans.rehearsal import Rehearsal
 from ..plans.run import rehearse, run
 from ..schema import Schema

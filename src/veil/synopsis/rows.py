@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..columns import Categorical, Numeric, Text
-from ..dates import Date
 from ..errors import BadInput
-from ..kernel.release import Release, SparseCounts
+from ..kernel import Release, SparseCounts
 from ..questions import Axis, axis
-from ..schema import Schema
+from ..schema import Categorical, Date, Numeric, Schema, Text
 from .cells import digits, sizes
 from .domain import dates, declared_values, spans, spread
 

@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..artefacts import make_parts, write_parts
-from ..columns import Categorical, Numeric
 from ..display import amount, html_table, large, number, readable, text_table
 from ..errors import BadInput
-from ..files import new_file, writing
-from ..kernel.ledger import Receipt
-from ..kernel.release import Release
+from ..files.artefacts import make_parts, write_parts
+from ..files.tables import new_file, writing
+from ..kernel import Receipt, Release
 from ..pages import Reported
 from ..plans.run import is_private, marks, total
 from ..questions import Axis, Grid
-from ..schema import Schema
+from ..schema import Categorical, Numeric, Schema
 from ..verdicts import Verdict, of_answers
 from ..verdicts.verdict import shown as shown_verdict
 from .answers import Estimate, Marginal, class_weights, group_weights

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.minimise import UNIT
-from ..kernel.release import Release, SparseCounts
+from ..kernel import WEIGHT_UNIT, Release, SparseCounts
 from ..plans.finish import PSEUDO_ROWS, merge
 from ..plans.linear import weight_scales
 from ..questions import Grid, Tree
@@ -139,7 +138,7 @@ def of_weights(releases: Releases, schema: Schema) -> Weights | None:
     parts = [
         _of_column(column, scale, rows * share * (1 - share), share * (1 - share))
         for place, fit in enumerate(fits)
-        for share, weights in zip(_of_classes(shares, fit, place, len(fits)), fit.value.T / UNIT, strict=True)
+        for share, weights in zip(_of_classes(shares, fit, place, len(fits)), fit.value.T / WEIGHT_UNIT, strict=True)
         for column, scale in _columns(weights, schema, totals, fit)
     ]
     size, noise, pull, weight = np.sum(parts, axis=0)

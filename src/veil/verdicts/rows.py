@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import MISSING
 from ..display import readable
-from ..kernel.release import Release
+from ..kernel import Release
 from ..questions import Grid
 from ..schema import Schema
+from ..schema.columns import MISSING
 from .evidence import Releases
 
 SURE = 2  # standard deviations

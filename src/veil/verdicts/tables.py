@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.release import Release, SparseCounts
+from ..kernel import Release, SparseCounts
 from ..questions import Grid
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..display import amount
 from ..errors import LittleLearned, warn
-from ..kernel.release import Release
+from ..kernel import Release
 from ..plans.run import total
 
 LEVELS = ("good", "fair", "poor", "nothing")  # and "unknown", where answers do not tell

@@ -1,0 +1,1 @@
+"""Tables, models and synopses in files: read with care, written whole or not at all."""

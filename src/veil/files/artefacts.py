@@ -1,0 +1,264 @@
+"""Files of what was published: a zip of JSON and arrays, data only, so that a stranger's file can be opened safely.
+
+manifest.json   the format, the version that wrote it, and the SHA-256 of every other part
+KIND.json       the method, its settings, the releases and what was made of them; an array is named by its place
+receipts.json   what it cost: a witness for `veil ledger verify --against`
+schema.toml     what was public about the rows
+arrays/N.npy    the arrays
+"""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Collection, Mapping
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import BadInput
+from ..kernel import COUNTS, PATH, VERSION, Budget, Receipt, Release, SparseCounts, check_bag, check_partition
+from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, Sum, Tree
+from ..schema import Schema
+from ..schema.encoding import quiet
+from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
+
+FORMAT = 1
+KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
+}
+RELEASED = ("value", "scale", "question", "classes")
+DEEPEST = 100  # splits within splits
+STAMP = (1980, 1, 1, 0, 0, 0)  # the same content is the same bytes
+WIDE = 2**62  # cells and classes of a sparse release from which its codes are Python's integers
+OPENED = {
+    "synopsis": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
+    "model": "veil.load_model opens it in Python; a synopsis is made by `veil publish`",
+}
+Held = TypeVar("Held")
+
+
+def make_parts(kind: str, published: Any, **more: Any) -> dict[str, bytes]:
+    """Everything a file holds, by name: what was released, what it cost, and what was public before."""
+    arrays: list[Any] = []
+    body = {
+        "method": published.method,
+        "settings": published.settings_,
+        "private": published.private_,
+        **{name: _pack(value, arrays) for name, value in more.items()},
+        "releases": [_pack_release(release, arrays) for release in published.releases_],
+    }
+    receipts = [receipt.to_dict() for receipt in published.receipts_]
+    texts = [_json(body, None), _json(receipts), published.schema_.to_toml().encode()]
+    named = dict(zip(_texts(kind), texts, strict=True))
+    parts = {**named, **{f"arrays/{i}.npy": _npy(array) for i, array in enumerate(arrays)}}
+    if max(map(len, named.values())) > MOST_JSON or sum(map(len, parts.values())) > MOST - MOST_JSON:
+        raise BadInput("this is too large for a file: use fewer or coarser columns, or fewer answers")
+    return parts
+
+
+def write_parts(path: str | os.PathLike[str], parts: Mapping[str, bytes]) -> None:
+    """Write these parts, and the manifest that holds their digests."""
+    manifest = _json({"format": FORMAT, "version": VERSION, "parts": _digests(parts)})
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in {"manifest.json": manifest, **parts}.items():
+            file.writestr(zipfile.ZipInfo(name, STAMP), content, zipfile.ZIP_DEFLATED)
+
+
+def read(path: str | os.PathLike[str], kind: str, check: Callable[[dict[str, Any]], Held]) -> Held:
+    """What `check` makes of the content of a file: method, settings, schema, releases, receipts and all else in it.
+
+    Whatever is wrong with a file, or makes `check` raise, is one complaint about the file.
+    """
+    try:
+        with quiet():
+            return check(_content(_read_parts(path, kind), kind))
+    except _Newer:
+        raise BadInput(f"{path} was made by a newer version of Veil: upgrade with `pip install -U veil`") from None
+    except FileNotFoundError:
+        raise BadInput(f"there is no file {path}: check the path") from None
+    except Exception:  # a file from a stranger can be wrong in any way
+        if (other := _other_kind(path, kind)) is not None:
+            raise BadInput(f"{path} holds a {other}, not a {kind}: {OPENED[other]}") from None
+        complaint = f"is not a {kind}, or was damaged or changed: get it again from whoever made it"
+        raise BadInput(f"{path} {complaint}") from None
+
+
+def _other_kind(path: str | os.PathLike[str], kind: str) -> str | None:
+    """What a file of ours holds, by the names of its parts, if it is something else."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return next((other for other in OPENED if other != kind and f"{other}.json" in file.NameToInfo), None)
+    except Exception:
+        return None
+
+
+def plain_settings(given: Mapping[str, Any], epsilon: Any) -> dict[str, Any]:
+    """Settings as a file can hold them, and what they cost."""
+    settings = {name: _plain(value) for name, value in given.items()}
+    try:
+        json.dumps(settings)
+    except (TypeError, ValueError):
+        raise BadInput("settings must be numbers, text or lists of them") from None
+    return {**settings, "epsilon": str(Budget(epsilon).epsilon)}
+
+
+def _plain(value: Any) -> Any:
+    """A value of NumPy as Python has it; collections as lists."""
+    if isinstance(value, (np.generic, Fraction, Budget)):
+        return value.item() if isinstance(value, np.generic) else str(value)
+    return value if isinstance(value, str) or not isinstance(value, Collection) else [_plain(v) for v in value]
+
+
+def _texts(kind: str) -> list[str]:
+    return [f"{kind}.json", "receipts.json", "schema.toml"]
+
+
+def _digests(parts: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
+
+
+def _pack_release(release: Release[Any], arrays: list[Any]) -> dict[str, Any]:
+    packed = {name: _pack(getattr(release, name), arrays) for name in RELEASED}
+    return {**packed, "receipt": release.receipt.number}
+
+
+def _pack(value: Any, arrays: list[Any]) -> Any:
+    """A value as JSON can hold it; arrays go to the list and leave their place."""
+    if type(value).__name__ in KINDS:
+        inside = {name: _pack(getattr(value, name), arrays) for name in value.__dataclass_fields__}
+        return {"kind": type(value).__name__, **inside}
+    if isinstance(value, np.ndarray):
+        wide = value.dtype == object
+        arrays.append(_bytes_of(value) if wide else value)
+        return {"integers" if wide else "array": len(arrays) - 1}
+    if isinstance(value, Mapping):
+        return {"map": {str(key): _pack(inside, arrays) for key, inside in value.items()}}
+    return [_pack(inside, arrays) for inside in value] if isinstance(value, (list, tuple)) else value
+
+
+def _unpack(value: Any, arrays: Arrays) -> Any:
+    if isinstance(value, list):
+        return tuple(_unpack(inside, arrays) for inside in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays.take(value["array"])
+    if "integers" in value:
+        return arrays.integers(value["integers"])
+    if "map" in value:
+        return {key: _unpack(inside, arrays) for key, inside in value["map"].items()}
+    inside = {name: _unpack(part, arrays) for name, part in value.items() if name != "kind"}
+    return KINDS[value["kind"]](**inside)
+
+
+def _bytes_of(integers: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Integers that no NumPy type holds, one row of bytes each, the highest first; as many as the largest needs."""
+    width = max((int(value).bit_length() + 7) // 8 for value in [1, *integers])
+    text = b"".join(int(value).to_bytes(width, "big") for value in integers)
+    return np.frombuffer(text, np.uint8).reshape(len(integers), width)
+
+
+def _content(parts: Mapping[str, bytes], kind: str) -> dict[str, Any]:
+    """The content of a file: releases and receipts are checked, and what kinds of things there are."""
+    arrays = Arrays([parts[name] for name in parts if name.startswith("arrays/")])
+    body, schema = read_json(parts[f"{kind}.json"]), Schema.loads(parts["schema.toml"].decode())
+    receipts = {receipt.number: receipt for receipt in map(_receipt, read_json(parts["receipts.json"]))}
+    releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body.pop("releases"))
+    for release in releases:
+        _check_release(release, schema)
+    method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # that, the receipts say
+    insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
+    known = {"method": method, "settings": settings, "schema": schema, "releases": releases}
+    insist(len(body) == 1 and not known.keys() & body.keys())  # what was made of the releases, and nothing else
+    more = {name: _unpack(value, arrays) for name, value in body.items()}
+    return {**known, **more, "receipts": tuple(receipts.values())}
+
+
+def _check_release(release: Release[Any], schema: Schema) -> None:
+    """A release of counts must have the numbers and the shape that its question asks for."""
+    insist(release.scale is None or (isinstance(release.scale, float) and 0 <= release.scale < 2**40))
+    insist(release.question is None or release.receipt.verb in COUNTS)
+    if release.question is not None:
+        _check_question(release.question, schema)
+    if type(release.value).__name__ in KINDS and type(release.value) is not SparseCounts:
+        _check_question(release.value, schema)  # that was chosen
+    if release.receipt.verb == "choose_each":
+        insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
+    if release.receipt.verb in ("choose_best", "sift"):
+        insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
+    if release.receipt.verb == "choose_above":
+        insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 2)
+    if release.receipt.verb in ("count", "count_words"):
+        shape = (release.question.size, len(release.classes))
+        insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
+        insist(release.value.dtype == np.int64 and release.value.shape == shape)
+    if release.receipt.verb in ("minimise", "minimise_words"):
+        insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.size > 0)
+    if release.receipt.verb in ("count_sparse", "count_words_sparse"):
+        known = (schema.classes,) if release.receipt.verb == "count_sparse" else (schema.classes, ("",))
+        insist(release.classes in known and release.scale is not None)
+        _check_sparse(release.value, release.question.size * len(release.classes), len(release.classes))
+
+
+def _check_question(question: Any, schema: Schema) -> None:
+    if type(question) is Bag:
+        check_bag(question, schema)
+        return
+    check_partition(question, schema, dense=False)
+    for axis in question.axes if type(question) is Grid else ():
+        insist(all(isinstance(name, str) for name in axis.names))
+
+
+def _check_sparse(value: SparseCounts, cells: int, classes: int) -> None:
+    """Sorted codes of the grid, each once, in the one form that they have, and counts above the threshold."""
+    insist(type(value) is SparseCounts and type(value.threshold) is int and 0 <= value.threshold <= 2**60)
+    codes, counts = value.codes, value.counts
+    insist(value.classes == classes and codes.dtype == (object if cells >= WIDE else np.int64))
+    insist(codes.ndim == counts.ndim == 1 and len(codes) == len(counts) and counts.dtype == np.int64)
+    insist(bool(np.all(codes[1:] > codes[:-1]) and np.all(counts > value.threshold)))
+    insist(not len(codes) or 0 <= codes[0] <= codes[-1] < cells)
+
+
+class _Newer(Exception):
+    """The format is one that this version does not know."""
+
+
+def _read_parts(path: str | os.PathLike[str], kind: str) -> dict[str, bytes]:
+    """The parts of a file, each of them as the manifest says."""
+    with open_parts(path) as file:
+        manifest = read_json(file.read("manifest.json"))
+        if manifest["format"] > FORMAT:
+            raise _Newer
+        names = [name for name in file.namelist() if name != "manifest.json"]
+        arrays = [f"arrays/{i}.npy" for i in range(len(names) - len(_texts(kind)))]
+        insist(names == [*_texts(kind), *arrays])
+        parts = {name: file.read(name) for name in names}
+    insist(_digests(parts) == manifest["parts"])
+    return parts
+
+
+def _receipt(fields: dict[str, Any]) -> Receipt:
+    receipt = Receipt(**{**fields, "epsilon": Budget(fields["epsilon"]).epsilon})
+    insist(isinstance(fields["epsilon"], str))
+    insist(PATH.fullmatch(receipt.account) is not None and receipt.account.count("/") <= DEEPEST)
+    return receipt
+
+
+def _unpack_release(packed: dict[str, Any], receipts: Mapping[int, Receipt], arrays: Arrays) -> Release[Any]:
+    inside = {name: _unpack(packed[name], arrays) for name in RELEASED}
+    return Release(receipt=receipts[packed["receipt"]], **inside)
+
+
+def _json(value: Any, indent: int | None = 1) -> bytes:
+    return json.dumps(value, indent=indent).encode()
+
+
+def _npy(array: Any) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()

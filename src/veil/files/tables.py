@@ -1,0 +1,261 @@
+"""Rows from files, no value interpreted and none repeated in a message; and new files, whole or absent."""
+
+import errno
+import gzip
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from ..display import readable
+from ..errors import BadInput, VeilError
+from ..progress import advance
+from ..schema import Schema
+from .lines import check_encoding, read_header, read_table
+
+OTHERS = ";\t|"  # what separates values in some files, but not here
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
+DATES = ("timestamp", "date")
+TIMES = (*DATES, "time", "duration")
+UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED, "date": (*NESTED, "duration", "bool")}
+
+
+@dataclass(frozen=True)
+class RowFile:
+    """A file of rows and how it is written: the encoding of a CSV, and whether its values may hold line ends."""
+
+    path: str | os.PathLike[str]
+    encoding: str = "utf-8"
+    multiline: bool = False
+
+    def types(self) -> dict[str, str]:
+        """The names of the columns, and for Parquet their declared types; no row is read."""
+        encoding = check_encoding(self.encoding)
+        with _complaints(self.path):
+            types = _declared(self.path) if _is_parquet(self.path) else self._header(encoding)
+        return _checked_names(self.path, types)
+
+    def read(self, *, every_line: bool = False) -> pa.Table:
+        """The rows, see `read_rows`."""
+        names, encoding = list(self.types()), check_encoding(self.encoding)
+        with _complaints(self.path):
+            if not _is_parquet(self.path):
+                with _open(self.path) as stream:
+                    return read_table(stream, names, encoding, self.multiline, every_line)
+            table = pyarrow.parquet.read_table(self.path)
+        if table.column_names != names:
+            raise _unreadable(self.path)
+        return table
+
+    def _header(self, encoding: str) -> list[tuple[str, str]]:
+        with _open(self.path) as stream:
+            names = read_header(stream, encoding, self.multiline)
+        if names is None:
+            raise BadInput(
+                f"the first line of {self.path} is not {encoding}: save the file as UTF-8, or say what it is, such as "
+                '--encoding latin-1 (in Python, encoding="latin-1")'
+            )
+        return [(name, "") for name in names]
+
+
+def read_rows(path: str | os.PathLike[str], *, every_line: bool = False) -> pa.Table:
+    """The rows of a file as an Arrow table. Everything in a CSV is text, so "NA" or "?" can be a category.
+
+    A line that is no row (see `lines`) is left out, whatever the other lines are; with `every_line`, it is a row
+    without values, so that rows and lines correspond. Empty lines are no rows.
+    """
+    return RowFile(path).read(every_line=every_line)
+
+
+def read_csv(path: str | os.PathLike[str], *, encoding: str = "utf-8", multiline: bool = False) -> pa.Table:
+    """The rows of a CSV, gzipped or not, as an Arrow table of texts, so that no value decides what a column is.
+
+    A line with too few or too many values, or with a quotation mark that is never closed, is left out and changes no
+    other. With `multiline`, values between quotation marks may hold line ends; then such a mark can swallow the lines
+    after it. What is not of the encoding stays as `\\xfc`. Of a Parquet file, the columns have their declared types.
+    """
+    table = RowFile(path, encoding, multiline).read()
+    return table if _is_parquet(path) else pa.table([_as_text(column) for column in table.columns], table.column_names)
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([_text_of(chunk) for chunk in column.chunks], pa.string())
+
+
+def _text_of(cells: pa.Array) -> pa.Array:
+    with suppress(pa.ArrowInvalid):
+        return cells.cast(pa.string())
+    return pa.array([str(value, "utf-8", "backslashreplace") for value in cells.to_pylist()], pa.string())
+
+
+def column_types(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The names of the columns, and for Parquet their declared types; no row is read."""
+    return RowFile(path).types()
+
+
+@contextmanager
+def _complaints(path: str | os.PathLike[str]) -> Iterator[None]:
+    """One of our own sentences for whatever goes wrong: readers quote values in theirs."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except MemoryError:
+        raise BadInput(f"not enough memory to read {path}: use fewer columns or rows, or a larger machine") from None
+    except Exception:
+        raise _unreadable(path) from None
+
+
+def _checked_names(path: str | os.PathLike[str], types: list[tuple[str, str]]) -> dict[str, str]:
+    if not types:
+        raise _unreadable(path)
+    if len(types) == 1 and not _is_parquet(path) and any(letter in types[0][0] for letter in OTHERS):
+        raise BadInput(f"{path} has one column and no comma in its header: values must be separated by commas")
+    if len(dict(types)) < len(types):
+        raise BadInput(f"{path} has two columns of the same name: rename one")
+    return dict(types)
+
+
+def check_types(types: Mapping[str, str], schema: Schema) -> None:
+    """Complain about a column all of whose values would be missing, by the type that Arrow or Parquet declares."""
+    for column in schema.column:
+        kind = types.get(column.name, "")
+        if kind.startswith(UNFIT.get(column.kind, ("-",))):
+            instead = 'declare it with kind = "date"' if kind.startswith(DATES) else "make numbers or text of it"
+            raise BadInput(
+                f"column {column.name!r} has the type {readable(kind)}, of which nothing can be read as {column.kind}: "
+                f"{instead}, or leave it out of the schema"
+            )
+
+
+def _is_parquet(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix.lower() in (".parquet", ".pq")
+
+
+def _unreadable(path: str | os.PathLike[str]) -> BadInput:
+    """A complaint; whether a file is there, and empty, is no secret."""
+    with suppress(OSError, ValueError):
+        if os.path.isfile(path) and not os.path.getsize(path):
+            return BadInput(f"{path} is empty: its first line must name the columns")
+        if not os.path.lexists(path):
+            return BadInput(f"{path} cannot be read: there is no such file, check the path")
+    return BadInput(f"{path} cannot be read: check that it is a CSV, a gzipped CSV or a Parquet file, and is whole")
+
+
+def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
+    schema = pyarrow.parquet.ParquetDataset(path).schema
+    return [(name, str(kind)) for name, kind in zip(schema.names, schema.types, strict=True)]
+
+
+@contextmanager
+def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
+    with open(path, "rb") as file:
+        yield _Watched(file, gzip.open(file) if Path(path).suffix.lower() == ".gz" else file)
+
+
+class _Watched:
+    """What is in a file, unpacked; whoever looks on is told which share of its bytes was read, and nothing of rows."""
+
+    def __init__(self, file: Any, unpacked: Any) -> None:
+        self.file, self.unpacked, self.size = file, unpacked, os.fstat(file.fileno()).st_size
+
+    def read(self, size: int) -> bytes:
+        block: bytes = self.unpacked.read(size)
+        advance("reading the file", self.file.tell(), self.size)
+        return block
+
+
+@contextmanager
+def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+    """A draft beside the path, which takes its place at the end; whatever goes wrong, no half file remains.
+
+    An existing file is replaced only by `force`. Whether the folder can be written shows before the body runs.
+    """
+    path = Path(path)
+    if path.exists() and not force:
+        raise _existing(path)
+    try:  # under a name that nobody can guess: in a shared folder, others could have put a link there
+        if path.is_dir():
+            raise IsADirectoryError
+        number, name = mkstemp(prefix=f".{path.name[:50]}.", suffix=".draft", dir=path.parent)
+        os.fchmod(number, 0o666 & ~_mask())
+        os.close(number)
+    except OSError:
+        raise _unwritable(path) from None
+    try:
+        yield Path(name)
+        with writing(path):
+            _flush(name)
+        _put(Path(name), path, force)
+    finally:
+        with suppress(OSError):
+            os.unlink(name)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Says which file it is that could not be written."""
+    try:
+        yield
+    except OSError as problem:
+        why = "the disk is full" if problem.errno in FULL else "check the disk and the folder"
+        raise VeilError(f"{path} was not saved: {why}") from None
+
+
+def check_space(needed: Mapping[Path, int]) -> None:
+    """Refuse to begin where a disk has too little space for so many bytes in the folders of these files."""
+    disks: dict[int, list[tuple[Path, int, int]]] = {}
+    for path, size in needed.items():
+        with suppress(OSError):  # whether the folder can be written at all shows elsewhere
+            folder = path.resolve().parent
+            disks.setdefault(folder.stat().st_dev, []).append((path, size, shutil.disk_usage(folder).free))
+    for files in disks.values():
+        if sum(size for _, size, _ in files) > min(free for *_, free in files):
+            names = ", ".join(str(path) for path, *_ in files)
+            raise BadInput(f"the disk has too little space for {names}: make room there, or choose another folder")
+
+
+def _flush(name: str) -> None:
+    """See that a file is on the disk, which may be full."""
+    number = os.open(name, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _put(draft: Path, path: Path, force: bool) -> None:
+    """Give the draft its name; without force, only if nothing has taken that name by now."""
+    try:
+        if not force:
+            with suppress(OSError):  # not every file system has links; then the first look must do
+                os.link(draft, path)
+                return
+            if path.exists():
+                raise _existing(path)
+        os.replace(draft, path)
+    except OSError:
+        raise _unwritable(path) from None
+
+
+def _mask() -> int:
+    """What the user's umask takes from new files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _existing(path: Path) -> BadInput:
+    return BadInput(f"{path} exists already: choose another path, or replace it with --force (in Python, force=True)")
+
+
+def _unwritable(path: Path) -> BadInput:
+    return BadInput(f"{path} cannot be written: check the folder, its permissions and the disk")

@@ -1,0 +1,1 @@
+"""Counts over grids that are chosen for the classes."""

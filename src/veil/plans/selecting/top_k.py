@@ -1,0 +1,17 @@
+"""Top-k by peeling (McSherry and Talwar 2007; each round permute-and-flip, McKenna and Sheldon 2020)."""
+
+from typing import Any
+
+from ...kernel import Budget, Source
+from .features import Candidates, Selected
+
+
+def top_k(source: Source, budget: Budget, candidates: Candidates, score: Any, count: int) -> Selected:
+    """`count` features, each chosen as the best of those that are left.
+
+    Budget: an equal part for each. It does not matter how many words a row has, only how far apart it moves two scores.
+
+    Returns the features in the order in which they were chosen, without scores.
+    """
+    places = source.choose_best(candidates, score, budget, count=count).value
+    return Selected(tuple(places.tolist()))

@@ -1,0 +1,157 @@
+"""The shape of a tree while it grows: what divides a node, what can still reach it; all of it public or released."""
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...kernel import by_column, stacked
+from ...questions import WHOLE, Axis, Grid, Partition, Tree, axis, runs
+from ...schema import Categorical, Numeric, Schema
+from ...schema.columns import MISSING
+
+Truths = npt.NDArray[np.bool_]
+MOST_DEPTH = 50
+RUNS = 8  # of a numeric column at the root of a tree of its own
+
+
+@dataclass(eq=False)
+class Node:
+    """A node of a tree. `reach` says which codes, of all columns side by side, a row in it can have."""
+
+    reach: Truths
+    cut: Grid | None = None
+    branches: list["Node"] = field(default_factory=list)
+    ended: bool = False  # it was chosen to stay as it is
+    counts: Any = None  # released, one for each class; of an inner node, the sums over its leaves
+    deviation: float = 0.0  # of the noise of each of them
+    size: float | None = None  # its rows, if their number was bought, and the deviation of the noise
+    size_deviation: float = 0.0
+
+    def leaves(self) -> list["Node"]:
+        """The leaves, in the order of the cells of `partition`."""
+        found, left = list[Node](), [self]
+        while left:
+            node = left.pop()
+            left += reversed(node.branches)
+            found += [] if node.branches else [node]
+        return found
+
+    def partition(self) -> Partition:
+        """The leaves as a question; a node whose branches are all leaves is its cut."""
+        if self.cut is None:
+            return WHOLE
+        if not any(branch.branches for branch in self.branches):
+            return self.cut
+        return Tree(self.cut, tuple(branch.partition() for branch in self.branches))
+
+    def depth(self) -> float:
+        """The cuts on a path to a leaf, on average over the leaves."""
+        if not self.branches:
+            return 0.0
+        leaves = [len(branch.leaves()) for branch in self.branches]
+        return 1 + sum(n * branch.depth() for n, branch in zip(leaves, self.branches, strict=True)) / sum(leaves)
+
+    def cut_off(self) -> None:
+        """Make it a leaf."""
+        self.cut, self.branches = None, []
+
+
+class Cuts:
+    """The candidates by which nodes are divided: each category by itself, numbers below and above an edge.
+
+    With `gathered`, categories can also be divided into the groups of their taxonomy, or one of them from the others,
+    and a node may be left as it is (a candidate of one group).
+    """
+
+    def __init__(self, schema: Schema, gathered: bool = False) -> None:
+        features = schema.features
+        ends = np.cumsum([column.size for column in features]).tolist()
+        self._places = {c.name: slice(end - c.size, end) for c, end in zip(features, ends, strict=True)}
+        self._codes = ends[-1]
+        self.grids = [grid for column in features for grid in _cuts_of(column, gathered)]
+        self.grids += [axis(features[0], 0)] if gathered else []
+        self.widths = np.array([grid.size for grid in self.grids])
+        axes = [grid.axes[0] for grid in self.grids]
+        self._of_column = [(name, at, stacked([axes[p] for p in at])) for name, at in by_column(axes).items()]
+        self.columns = np.array([grid.columns[0] for grid in self.grids], object)
+        self.roots = [runs(c, RUNS) if isinstance(c, Numeric) else axis(c) for c in features]
+        self._sizes = [column.size for column in features]
+        self._widest = [2 if isinstance(c, Numeric) else c.size for c in features]
+        self._halved = any(isinstance(column, Numeric) for column in features)
+
+    @property
+    def branching(self) -> float:
+        """The branches of a cut, on average over the columns."""
+        return sum(self._widest) / len(self._widest)
+
+    def root(self) -> Node:
+        """A tree of one leaf."""
+        return Node(np.ones(self._codes, np.bool_))
+
+    def allowed(self, nodes: list[Node]) -> Truths:
+        """Which candidates divide which nodes, nodes x candidates: those of which two groups or more can be reached."""
+        reach = np.array([node.reach for node in nodes], np.float64).T
+        idle = np.empty((len(self.grids), len(nodes)), np.bool_)  # one group has all that can be reached
+        for name, places, (groups, starts) in self._of_column:
+            codes = reach[self._places[name]]
+            idle[places] = np.logical_or.reduceat(groups @ codes == codes.sum(axis=0), starts)
+        return ~idle.T | (self.widths == 1)
+
+    def divide(self, node: Node, cut: Grid) -> None:
+        """Give a node its branches. Groups that no row in it can be in get none: their codes go with the first."""
+        one = cut.axes[0]
+        groups, where = np.array(one.groups), self._places[one.column]
+        alive = sorted({group for group, may in zip(one.groups, node.reach[where].tolist(), strict=True) if may})
+        node.ended = len(alive) < 2
+        if node.ended:
+            return
+        if len(alive) < one.size:
+            moved = {group: place for place, group in enumerate(alive)}
+            names = tuple(one.names[group] for group in alive)
+            cut = Grid((Axis(one.column, tuple(moved.get(group, 0) for group in one.groups), names),))
+        reach = np.repeat(node.reach[None], len(alive), axis=0)
+        reach[:, where] &= groups == np.array(alive)[:, None]
+        node.cut, node.branches = cut, [Node(codes) for codes in reach]
+
+    def most_leaves(self, depth: int) -> int:
+        """As many leaves as a tree of this depth has at most: a path divides a category once, and numbers often."""
+        numbers = [2] * depth if self._halved else []
+        widths = sorted([*self._widest, *numbers], reverse=True)[:depth]
+        return min(prod(widths), prod(self._sizes))
+
+    def deepest(self, most: int) -> int:
+        """The depth up to which no tree has more leaves than this."""
+        return max(depth for depth in range(MOST_DEPTH + 1) if self.most_leaves(depth) <= most)
+
+
+def _cuts_of(column: Categorical | Numeric, gathered: bool) -> list[Grid]:
+    if isinstance(column, Numeric):
+        return _halves(column)
+    return _gathered(column) if gathered else [axis(column)]
+
+
+def _halves(column: Numeric) -> list[Grid]:
+    """Numbers below an edge between bins, and from it on; missing values go with those below."""
+    bins = len(column.cuts) - 1
+    own = [0] * (column.size - bins)
+    tail = f" or {MISSING}" if own else ""
+    return [
+        Grid((Axis(column.name, (*[0] * edge, *[1] * (bins - edge), *own), _two_names(column, edge, bins, tail)),))
+        for edge in range(1, bins)
+    ]
+
+
+def _two_names(column: Numeric, edge: int, bins: int, tail: str) -> tuple[str, str]:
+    return column.group_name(range(edge)) + tail, column.group_name(range(edge, bins))
+
+
+def _gathered(column: Categorical) -> list[Grid]:
+    """Every category by itself, the groups of each level of the taxonomy, and each category apart from all others."""
+    levels = [axis(column, level) for level in range(1, len(column.levels))]
+    if column.size < 3:
+        return levels
+    apart = ((tuple(int(code != one) for code in range(column.size)), name) for one, name in enumerate(column.values))
+    return [*levels, *(Grid((Axis(column.name, groups, (name, f"not {name}")),)) for groups, name in apart)]

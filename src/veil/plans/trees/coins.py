@@ -1,0 +1,124 @@
+"""Trees that public coins draw: listed node by node or, if they have too many leaves for that, never listed at all."""
+
+from dataclasses import replace
+from math import ceil, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from ...kernel import Budget, Release, Source, SparseCounts
+from ...questions import Axis, Drawn, Integers, PathScores, axis
+from ...questions.drawn import WIDEST, node_numbers
+from ...schema import Numeric, Schema
+from ..finish import LEAST_SHARE, Numbers
+from .branches import MOST_DEPTH, Cuts, Node
+from .pruning import PULL
+
+MOST_LISTED = 20_000  # leaves of all trees whose nodes are listed
+
+
+def draw(
+    cuts: Cuts,
+    depth: int,
+    rows: float,
+    needed: float,
+    first: str | None,
+    coins: np.random.Generator,
+    most: int = MOST_LISTED,
+) -> Node | None:
+    """A tree without counts whose cuts are drawn by public coins: a column that still divides the node, then a cut.
+
+    A node is divided as long as more rows than needed would be in it if all cuts were even. The root's column may be
+    given. None comes back if the tree has more than `most` leaves.
+    """
+    root = cuts.root()
+    level, leaves = [(root, rows)], 1
+    for _ in range(depth):
+        level = [(node, support) for node, support in level if support > needed]
+        below = []
+        for (node, support), may in zip(level, cuts.allowed([node for node, _ in level]) if level else [], strict=True):
+            here = may & (cuts.columns == first) if node is root and first is not None else may
+            if here.any():
+                column = coins.choice(sorted(set(cuts.columns[here])))
+                cuts.divide(node, cuts.grids[coins.choice(np.flatnonzero(here & (cuts.columns == column)))])
+                leaves += len(node.branches) - 1
+                below += [(branch, support / len(node.branches)) for branch in node.branches]
+            if leaves > most:
+                return None
+        level = below
+    return root
+
+
+def deepest_drawn(schema: Schema) -> int:
+    """The depth down to which the leaves of any drawn tree can be numbered."""
+    width = max(2, *(2 if isinstance(column, Numeric) else column.size for column in schema.features))
+    return min(MOST_DEPTH, int((log(WIDEST) - log(len(schema.classes))) / log(width) - 1e-9))
+
+
+def unlisted(schema: Schema, depth: int, rows: float, needed: float, first: str | None, seed: int) -> Drawn:
+    """The same tree as a question that lists no node. Its depth is no more than even divisions call for."""
+    axes, halved = zip(*map(_drawn_by, schema.features), strict=True)
+    most = WIDEST if needed == 0 else min(max(ceil(rows / needed), 1), WIDEST)
+    narrowest = min(2 if half else one.size for one, half in zip(axes, halved, strict=True))
+    levels = min(depth, deepest_drawn(schema), ceil(log(most) / log(max(narrowest, 2))) + 1)
+    names = [column.name for column in schema.features]
+    return Drawn(axes, halved, levels, seed, most, -1 if first is None else names.index(first))
+
+
+def _drawn_by(column: object) -> tuple[Axis, bool]:
+    """How a column divides nodes: numbers below and above an edge, missing ones with those below; categories apart."""
+    if not isinstance(column, Numeric):
+        return axis(column).axes[0], False  # type: ignore[arg-type]
+    bins = len(column.cuts) - 1
+    groups = (*range(bins), *[0] * (column.size - bins))
+    return Axis(column.name, groups, tuple(column.group_name([code]) for code in range(bins))), True
+
+
+def top_of(tree: Drawn, rows: float, needed: float, most: int) -> Drawn:
+    """The upper levels of a tree: as many as hold the rows needed in an even node, of `most` nodes at most."""
+    nodes = min(max(rows / needed, 1.0), float(most))
+    return replace(tree, depth=max(1, min(tree.depth, int(log(nodes) / log(tree.width) + 1e-9))))
+
+
+def count_paths(
+    source: Source, tree: Drawn, top: Drawn, budget: Budget, prior: Numbers, weight: float, start: Numbers
+) -> PathScores:
+    """What the released leaves of a tree say and, of all other leaves, the node above them where `top` ends.
+
+    Budget: half for the counts of all nodes where `top` ends, half for a sparse count of the leaves; all of it for the
+    first if `top` is the whole tree. Scores are `start` and, times `weight`, how far the logarithms of a node's class
+    shares are from the prior's.
+    """
+    to_count, to_refine = budget.each(2) if top.depth < tree.depth else (budget, None)
+    nodes, shares = _top_shares(source.count(top, to_count), top, prior)
+    if to_refine is not None:
+        more, finer = _leaf_shares(source.count_sparse(tree, to_refine), tree, top, shares)
+        nodes, shares = np.concatenate([nodes, more]), np.concatenate([shares, finer])
+    scores = start + weight * (np.log(np.maximum(shares, LEAST_SHARE)) - np.log(prior))
+    return PathScores(tree, nodes, scores)
+
+
+def _top_shares(release: Release[Any], top: Drawn, prior: Numbers) -> tuple[Integers, Numbers]:
+    """The numbers of the root and of all nodes where the top ends, and their class shares: from the root down every
+    node has pseudo-rows in proportion to its noise, shared out as in the node around it, as in `class_shares`."""
+    counts, shares, noise = release.value.astype(np.float64), prior[None], sqrt(2) * (release.scale or 0.0)
+    for level in range(1, top.depth + 1):
+        below = top.width ** (top.depth - level)
+        rows = np.maximum(counts.reshape(-1, below, len(prior)).sum(axis=1), 0) + LEAST_SHARE
+        rows += PULL * noise * sqrt(below) * len(prior) * np.repeat(shares, top.width, axis=0)
+        shares = rows / rows.sum(axis=1, keepdims=True)
+    ends = node_numbers(top, np.arange(top.size), top.depth)
+    return np.concatenate([[0], ends]), np.concatenate([prior[None], shares])
+
+
+def _leaf_shares(release: Release[SparseCounts], tree: Drawn, top: Drawn, shares: Numbers) -> tuple[Integers, Numbers]:
+    """The numbers of the released leaves and their class shares. A class that is not released may have as many rows as
+    the threshold, so these are the pseudo-rows of a leaf, shared out as in the node where the top ends."""
+    cells, labels = release.value.cells()
+    leaves, place = np.unique(cells, return_inverse=True)
+    rows = np.zeros((len(leaves), shares.shape[1])) + LEAST_SHARE
+    np.add.at(rows, (place, labels), release.value.counts)
+    above = 1 + leaves // tree.width ** (tree.depth - top.depth)  # the root comes first
+    least = PULL * sqrt(2) * (release.scale or 0.0) * shares.shape[1]
+    rows += max(release.value.threshold, least) * shares[above]
+    return node_numbers(tree, leaves, tree.depth), rows / rows.sum(axis=1, keepdims=True)

@@ -1,0 +1,333 @@
+"""Decision trees and forests: one way to grow them, and what five papers make of it.
+
+Friedman and Schuster, KDD 2010; Mohammed, Barouti, Alhadidi and Chen, 2015; Jagannathan, Pillaipakkamnatt and Wright,
+2009; Patil and Singh, 2014; Fletcher and Islam, 2015.
+"""
+
+from collections.abc import Sequence
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from ...errors import BadInput
+from ...kernel import SMALLEST_EPSILON, Budget, Release, Source
+from ...questions import WHOLE, CellScores, Sum
+from ..finish import LEAST_SHARE, Numbers, class_prior
+from .branches import MOST_DEPTH, Cuts, Node
+from .coins import MOST_LISTED, count_paths, deepest_drawn, draw, top_of, unlisted
+from .growing import LEAST_SCALE, Rules, give_counts, grow, room, settle
+from .pruning import PRUNE, add_up, class_shares
+
+TREES = {
+    "veil": Rules("gini", gathered=True, leaf=3, handicap=0.35),
+    "friedman-schuster": Rules("gini", 5, tested=True, prune="errors"),
+    "mohammed": Rules("entropy", 4),
+}
+FORESTS = {
+    "veil": Rules("gini", trees=None, gathered=True, rooted=True, leaf=3, handicap=0.35),  # as the tree
+    "jagannathan": Rules(None, trees=10),
+    "patil-singh": Rules("entropy", 5, trees=10, tested=True, prune="errors"),
+    "fletcher-islam": Rules(None, MOST_DEPTH, trees=None, support=True, prune="noise"),
+}
+TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs it
+SEED = 2009  # shapes drawn by coins are public, and the same for everyone
+MOST_CODES = 1 << 23  # of all candidates: as many as a column has codes, each about all of these
+MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
+GROWTH = 5  # a level more for each time as many rows that stand out of the noise
+APART = 6  # columns up to which evidence is added in full: of more, some say the same thing again
+Forest = tuple[list[Node], list[float], Numbers]  # trees, their weights, the class shares of all rows
+PLENTY = 10_000  # rows that stand out of the noise, from which a forest grows a tree over all columns
+
+
+def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None) -> CellScores:
+    """Divide the rows again and again, by cuts chosen privately, and publish class counts in the leaves.
+
+    Budget: by "veil", 3 % for the number of rows, from which the depth d follows; of the rest one part of d + 3 for the
+    choices of a level. By "friedman-schuster", one part of 2 (d + 1) for the choices of a level and one for the sizes
+    of its nodes; by "mohammed", one of d + 1 for the choices. A leaf takes what is left on its path.
+
+    Returns the logarithms of the class shares in the leaves.
+    """
+    root, prior = grow_tree(source, budget, preset=preset, depth=depth)
+    return CellScores(root.partition(), _logs(class_shares(root, prior)))
+
+
+def grow_tree(
+    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None
+) -> tuple[Node, Numbers]:
+    """The tree of `decision_tree` with the counts of its nodes, and the class shares of all rows."""
+    rules, cuts = _check(source, TREES, preset, depth)
+    _check_budget(source, budget, rules, depth, 1)
+    rows, rest = _rows(source, budget, rules, depth)
+    root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
+    return root, _finish([root], rules)
+
+
+def random_forest(
+    source: Source,
+    budget: Budget,
+    *,
+    preset: str = "veil",
+    depth: int | None = None,
+    trees: int | None = None,
+    apart: bool = False,
+) -> Sum:
+    """Several trees, whose evidence is added up.
+
+    Budget: 3 % for the number of rows, if depth or trees follow from it. The rest is divided equally between the
+    trees; with `apart` each has rows of its own, drawn at random, and all of the rest. A tree whose cuts are drawn by
+    public coins ("jagannathan", "fletcher-islam") pays for the counts in its leaves alone; others as `decision_tree`.
+    By "veil" every column has a tree of its own, which is never grown; `trees` (one, if rows that stand out of the
+    noise are plenty, else none) are grown over all columns and share half of the budget.
+
+    Returns a sum over the trees: logarithms of how far the class shares in a leaf are from those of all rows, less the
+    more often a path meets each column.
+    """
+    made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart)
+    return made if isinstance(made, Sum) else _add(*made)
+
+
+def grow_forest(
+    source: Source, budget: Budget, *, preset: str, depth: int | None, trees: int | None, apart: bool
+) -> Forest | Sum:
+    """The trees of `random_forest`, their weights and the class shares of all rows; their scores if they are not
+    listed."""
+    rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
+    _check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
+    if rules.rooted:
+        return _by_column(source, budget, cuts, rules, depth, trees)
+    if rules.score is None:
+        return _by_coins(source, budget, cuts, rules, depth, trees, apart)
+    roots = [cuts.root() for _ in range(trees or rules.trees or 1)]
+    rooms, parts = _shared(source, budget, len(roots), apart)
+    for root, place, part in zip(roots, rooms, parts, strict=True):
+        grow(place, part, cuts, rules, _depth(source, cuts, rules, depth, 1.0, part), root)
+    return _together(source, roots, rules)
+
+
+def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tuple[Source, ...], tuple[Budget, ...]]:
+    """The rows and the budget of each tree: all rows and a part, or rows of its own and everything."""
+    if apart:
+        return source.split_at_random(*[1] * count), (budget,) * count
+    return (source,) * count, budget.each(count)
+
+
+def _by_coins(
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None, apart: bool
+) -> Forest | Sum:
+    """Trees that public coins draw, each with counts in its leaves: of all leaves or, if these are too many to be
+    listed, of those above a threshold."""
+    counted, rest = _classes(source, budget, cuts, rules, depth, trees)
+    rows = max(float(counted.value.sum()), 1.0) if counted else 1.0
+    count = trees or rules.trees or _trees(source, cuts, rows, rest)
+    rooms, parts = _shared(source, rest, count, apart)
+    rows = rows / count if apart else rows
+    depth = depth or rules.depth or _random_depth(source, cuts, rows)
+    roots = _draw(source, cuts, rules, depth, rows, parts[0], count)
+    if roots is None and counted is not None:
+        return _unlisted(source, rooms, parts, counted, rules, depth, rows)
+    assert roots is not None  # without a count of all rows no tree can be that large
+    for root, place, part in zip(roots, rooms, parts, strict=True):
+        settle(place, root, root.leaves(), part)
+    return _together(source, roots, rules)
+
+
+def _classes(
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
+) -> tuple[Release[Any] | None, Budget]:
+    """The rows of each class, if a rule needs them or trees may be too large to be listed; what is left besides."""
+    count = trees or rules.trees or MOST_TREES
+    if depth is not None and not rules.support and count * cuts.most_leaves(depth) <= MOST_LISTED:
+        return None, budget
+    to_size, rest = budget.split(TO_SIZE, 100 - TO_SIZE)
+    return source.count(WHOLE, to_size), rest
+
+
+def _unlisted(
+    source: Source,
+    rooms: tuple[Source, ...],
+    parts: tuple[Budget, ...],
+    counted: Release[Any],
+    rules: Rules,
+    depth: int,
+    rows: float,
+) -> Sum:
+    """Trees with any number of leaves: a leaf that was not released says what the counted node above it says."""
+    prior = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.scale or 0.0, LEAST_SCALE))
+    needed = _needed(source, parts[0]) if rules.support else 0.0
+    firsts = _firsts(source, rules, len(parts), np.random.default_rng(SEED))
+    drawn = [
+        unlisted(source.schema, depth, rows, needed, first, 1000 * SEED + number) for number, first in enumerate(firsts)
+    ]
+    half = _needed(source, Budget(parts[0].epsilon / 2))
+    tops = [top_of(tree, rows, half, MOST_LISTED // len(parts)) for tree in drawn]
+    often = sum(top.depth for top in tops) / len(source.schema.features)
+    weight, start = 1 / max(often, 1.0), np.log(prior) / len(parts)
+    asked = zip(rooms, drawn, tops, parts, strict=True)
+    return Sum(tuple(count_paths(place, tree, top, part, prior, weight, start) for place, tree, top, part in asked))
+
+
+def _by_column(
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
+) -> Forest:
+    """A tree for each column and, for half of the budget and of the evidence, trees that are grown over all columns."""
+    rows, budget = _rows(source, budget, rules, depth)
+    signal = rows * float(source.per_row(budget))
+    count = int(signal >= PLENTY) if trees is None else trees
+    to_grow, to_count = budget.each(2) if count else (None, budget)
+    grown = [cuts.root() for _ in range(count)]
+    for root, part in zip(grown, to_grow.each(count) if to_grow else (), strict=True):
+        grow(source, part, cuts, rules, _depth(source, cuts, rules, depth, rows, part), root)
+    stumps = [cuts.root() for _ in cuts.roots]
+    for stump, cut in zip(stumps, cuts.roots, strict=True):
+        cuts.divide(stump, cut)
+    for stump, release in zip(stumps, source.count_each([s.partition() for s in stumps], to_count), strict=True):
+        give_counts(stump.leaves(), release, stump.leaves())
+    weights = [*[1 / (2 * count) for _ in grown], *[1 / 2 if count else 1.0] * len(stumps)]
+    roots, calm = [*grown, *stumps], sqrt(APART / max(len(weights), APART))
+    weights = [calm * weight * _trust(root, rows) for root, weight in zip(roots, weights, strict=True)]
+    return roots, weights, _finish(roots, rules)
+
+
+def _trust(root: Node, rows: float) -> float:
+    """The weight of what leaves say whose average count is below the deviation of its noise: less than one."""
+    leaves = root.leaves()
+    return sqrt(min(rows / (len(leaves) * len(leaves[0].counts) * leaves[0].deviation), 1.0))
+
+
+def _draw(
+    source: Source, cuts: Cuts, rules: Rules, depth: int, rows: float, budget: Budget, count: int
+) -> list[Node] | None:
+    """The trees before anything is asked; None if together they have too many leaves to be listed."""
+    coins, needed = np.random.default_rng(SEED), _needed(source, budget) if rules.support else 0.0
+    roots, most = list[Node](), MOST_LISTED
+    for first in _firsts(source, rules, count, coins):
+        root = draw(cuts, depth, rows, needed, first, coins, most)
+        if root is None:
+            return None
+        roots.append(root)
+        most -= len(root.leaves())
+    return roots
+
+
+def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator) -> Sequence[str | None]:
+    """The columns of the roots: by support every column once before one comes again, else as the coins fall."""
+    if not rules.support:
+        return [None] * count
+    names = [column.name for column in source.schema.features]
+    order = np.concatenate([coins.permutation(len(names)) for _ in range(-(-count // len(names)))])[:count]
+    return [names[place] for place in order]
+
+
+def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
+    """All trees with equal weights, less the more often a path meets each column; none for a tree of one leaf, whose
+    shares differ from those of all rows by noise alone."""
+    often = sum(root.depth() for root in roots) / len(source.schema.features)
+    prior = _finish(roots, rules)
+    return roots, [1 / max(often, 1.0) if root.branches else 0.0 for root in roots], prior
+
+
+def _finish(roots: list[Node], rules: Rules) -> Numbers:
+    """Add up and prune; the class shares of all rows by all trees come back."""
+    for root in roots:
+        add_up(root)
+    deviation = sqrt(sum(root.deviation**2 for root in roots)) / len(roots)
+    prior = class_prior(sum(root.counts for root in roots) / len(roots), deviation)
+    for root in roots:
+        PRUNE[rules.prune](root)
+    return prior
+
+
+def _add(roots: list[Node], weights: list[float], prior: Numbers) -> Sum:
+    """Every tree says how its leaf differs from all rows, with its weight."""
+    start = np.log(prior)
+    ratios = [weight * (_logs(class_shares(root, prior)) - start) for root, weight in zip(roots, weights, strict=True)]
+    scores = [ratio + start / len(roots) for ratio in ratios]
+    return Sum(tuple(CellScores(root.partition(), table) for root, table in zip(roots, scores, strict=True)))
+
+
+def _logs(shares: list[Numbers]) -> Numbers:
+    return np.asarray(np.log(np.maximum(np.array(shares), LEAST_SHARE)))
+
+
+def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None) -> tuple[float, Budget]:
+    """The noisy number of rows, if a rule needs it, and what is left of the budget."""
+    if (rules.depth or depth) and rules.trees and not rules.support:
+        return 1.0, budget
+    to_size, rest = budget.split(TO_SIZE, 100 - TO_SIZE)
+    return max(float(source.count(WHOLE, to_size, by_class=False).value[0, 0]), 1.0), rest
+
+
+def _needed(source: Source, budget: Budget) -> float:
+    """The rows that a node needs so that an even class count exceeds its noise."""
+    return len(source.schema.classes) * sqrt(2) / float(source.per_row(budget))
+
+
+def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: float, budget: Budget) -> int:
+    """The levels of a tree: as asked, as the rules say, or as the rows call for."""
+    fits = MOST_DEPTH if rules.tested or rules.gathered else cuts.deepest(room(source, cuts))
+    if depth is not None or rules.depth is not None:
+        return min(depth or rules.depth or 1, fits)
+    signal = rows * float(source.per_row(budget))
+    return int(np.clip(round(log(max(signal, 1.0)) / log(GROWTH)), 1, MOST_GROWN))
+
+
+def _random_depth(source: Source, cuts: Cuts, rows: float) -> int:
+    """Half of the columns, or as many levels as leave rows in the leaves (Jagannathan et al.)."""
+    wanted = min(len(source.schema.features) // 2, log(rows) / log(cuts.branching) - 1)
+    return int(np.clip(wanted, 1, deepest_drawn(source.schema)))
+
+
+def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
+    """As many as columns, or more or fewer of them, as long as their leaves hold enough rows (Fletcher and Islam)."""
+    columns, needed = len(source.schema.features), _needed(source, budget)
+    least, most = (rows / cuts.branching**depth / needed for depth in (columns / 2, 2))
+    return int(np.clip(min(max(columns, least), most), 1, MOST_TREES))
+
+
+def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
+    """Refuse more trees or levels than can be paid for, before anything is charged, and say what would fit."""
+    tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
+    of_level, of_leaf = 1 + tests, rules.leaf + tests
+    affordable = int(source.per_row(budget) / SMALLEST_EPSILON)  # parts that it can have
+    if trees * (levels * of_level + of_leaf) <= affordable or affordable < of_level + of_leaf:
+        return  # what cannot pay for a single cut is refused by the first question
+    fits = [f"{affordable // (levels * of_level + of_leaf)} trees"] if trees > 1 else []
+    fits += [f"a depth of {max((affordable // trees - of_leaf) // of_level, 0)}"] if levels else []
+    raise BadInput(f"the budget pays for {' or '.join(fits)} at most: use a larger one, or less of them")
+
+
+def _check(
+    source: Source, presets: dict[str, Rules], preset: Any, depth: Any, trees: Any = None, apart: Any = False
+) -> tuple[Rules, Cuts]:
+    """The rules of a preset and the candidates; complains before anything is charged."""
+    if source.schema.label is None or not source.schema.features:
+        raise BadInput("a tree needs a label, and a column besides it to divide by")
+    if preset not in presets:
+        raise BadInput(f"there is no preset {preset!r}: choose one of {', '.join(presets)}")
+    if trees is not None and trees not in range(1, MOST_TREES + 1):
+        raise BadInput(f"trees must be a whole number from 1 to {MOST_TREES}")
+    if depth is not None and depth not in range(1, MOST_DEPTH + 1):
+        raise BadInput(f"depth must be a whole number from 1 to {MOST_DEPTH}")
+    rules = presets[preset]
+    if rules.rooted and len(source.schema.features) > MOST_STUMPS:
+        raise BadInput(f"a forest can have trees for {MOST_STUMPS} columns at most: leave some out of the schema")
+    if apart and rules.rooted:
+        raise BadInput(f"the trees of preset {preset!r} share all rows: choose another preset, or apart=False")
+    if sum(column.size**2 for column in source.schema.features) > MOST_CODES:
+        raise BadInput("the columns have too many values for a tree: use fewer bins or values, or leave some out")
+    cuts = Cuts(source.schema, rules.gathered)
+    most = room(source, cuts)
+    if most < 2:
+        raise BadInput("a column has too many values to choose by: declare groups of them, or leave it out")
+    if depth is not None and rules.score is None and depth > deepest_drawn(source.schema):
+        raise BadInput(
+            f"a random tree over columns this wide can be {deepest_drawn(source.schema)} levels deep at most"
+        )
+    if depth is not None and rules.score and not (rules.tested or rules.gathered) and cuts.most_leaves(depth) > most:
+        raise BadInput(
+            f"a tree of depth {depth} may have {cuts.most_leaves(depth):,} leaves, more than {most:,}: "
+            f"use a depth of at most {cuts.deepest(most)}"
+        )
+    return rules, cuts

@@ -1,0 +1,140 @@
+"""Trees that public coins draw, however many leaves they have: no node is made before a row comes to it.
+
+The coins of a node are a fixed function of a public seed and of the path to it, so the leaf of a row follows from that
+row alone, and nothing has to be kept of nodes without rows.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import BadInput
+from .grids import Axis, Encoded, Integers
+from .scorers import fixed_point
+
+WIDEST = 2**62  # numbers of leaves and classes: they stay within 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The leaves of a tree whose nodes are divided by columns drawn with public coins, down to `depth`.
+
+    A column divides into all groups of its axis or, if `halved`, at a drawn edge between them; it is drawn as long as
+    two of its groups can be reached. The root's column is `first`, if that is not below zero. A node is divided only
+    if the cuts above it have made fewer than `most` parts. A leaf is numbered by its branches, one digit a level: there
+    are numbers that no leaf has, which is as if nobody were in it.
+    """
+
+    axes: tuple[Axis, ...]
+    halved: tuple[bool, ...]
+    depth: int
+    seed: int
+    most: int = WIDEST
+    first: int = -1
+
+    @cached_property
+    def width(self) -> int:
+        """The most branches of a node, the base of the numbers."""
+        return max([2, *(2 if half else axis.size for axis, half in zip(self.axes, self.halved, strict=True))])
+
+    @cached_property
+    def size(self) -> int:
+        return int(self.width**self.depth)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(axis.column for axis in self.axes)
+
+    def cells(self, codes: Encoded) -> Integers:
+        """The leaf of each row; every step works on each row by itself."""
+        groups = np.column_stack([axis.pick(codes[axis.column]) for axis in self.axes]).astype(np.int32)
+        low, high = (
+            np.zeros_like(groups),
+            np.tile(np.array([axis.size for axis in self.axes], np.int32), (len(groups), 1)),
+        )
+        leaves, parts, rows = np.zeros(len(groups), np.int64), np.ones(len(groups), np.int64), np.arange(len(groups))
+        for level in range(self.depth):
+            divides = high - low > 1  # the columns of which two groups can be reached
+            left, coins = divides.sum(axis=1), _coins(self.seed, level, leaves)
+            place = (divides.cumsum(axis=1) > (coins % np.maximum(left, 1).astype(np.uint64))[:, None]).argmax(axis=1)
+            if level == 0 and self.first >= 0:
+                place[:] = self.first
+            here = (rows, place)
+            going, halved = divides[here] & (parts < self.most), np.array(self.halved)[place]
+            group, start, end = groups[here], low[here], high[here]
+            edge = start + 1 + (_mixed(coins) % np.maximum(end - start - 1, 1).astype(np.uint64)).astype(np.int32)
+            above = group >= edge
+            low[here] = np.where(going, np.where(halved, np.where(above, edge, start), group), start)
+            high[here] = np.where(going, np.where(halved, np.where(above, end, edge), group + 1), end)
+            leaves = leaves * self.width + np.where(going, np.where(halved, above, group), 0)
+            parts *= np.where(going, np.where(halved, 2, end - start), 1)
+        return leaves
+
+    def describe(self) -> str:
+        return f"drawn tree of depth {self.depth} on {', '.join(self.columns)}, seed {self.seed}"
+
+
+def _coins(seed: int, level: int, path: Integers) -> npt.NDArray[np.uint64]:
+    """A number of 64 bits for each node, by the level and the branches that lead there."""
+    start = _mixed(np.array([seed], np.uint64) + np.uint64(level))
+    return _mixed(_mixed(path.astype(np.uint64)) ^ start)
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Numbers that look random: a step of splitmix64 (Steele, Lea, Flood 2014). Public, so it need not be secure."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@dataclass(frozen=True, eq=False)
+class PathScores:
+    """Scores for some nodes of a drawn tree, the root among them; a row has those of the last on its path.
+
+    `nodes` are sorted numbers: a node's branches as a number with one digit a level, after those of all levels above.
+    """
+
+    tree: Drawn
+    nodes: npt.NDArray[Any]
+    values: npt.ArrayLike
+
+    @cached_property
+    def table(self) -> Integers:
+        table, nodes = fixed_point(self.values), self.nodes
+        whole = type(nodes) is np.ndarray and nodes.dtype == np.int64 and nodes.ndim == 1 and len(nodes) > 0
+        if not whole or nodes[0] != 0 or np.any(nodes[1:] <= nodes[:-1]):
+            raise BadInput("path scores need sorted numbers of nodes, the root's, which is 0, among them")
+        if table.ndim != 2 or len(table) != len(nodes) or not table.size:
+            raise BadInput("path scores need one row for each node and one column for each class")
+        return table
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.tree.columns
+
+    @property
+    def classes(self) -> int:
+        return int(self.table.shape[1])
+
+    def scores(self, codes: Encoded) -> Integers:
+        leaves = self.tree.cells(codes)
+        last = np.zeros(len(leaves), np.int64)
+        for level in range(1, self.tree.depth + 1):
+            numbers = node_numbers(self.tree, leaves, level)
+            place = np.minimum(np.searchsorted(self.nodes, numbers), len(self.nodes) - 1)
+            last = np.where(self.nodes[place] == numbers, place, last)
+        return np.take(self.table, last, axis=0)
+
+    def describe(self) -> str:
+        return f"{len(self.nodes)} nodes of {self.tree.describe()}"
+
+
+def node_numbers(tree: Drawn, leaves: Integers, level: int) -> Integers:
+    """The numbers of the nodes of this level that lead to these leaves."""
+    before = (tree.width**level - 1) // (tree.width - 1)
+    numbers: Integers = leaves // tree.width ** (tree.depth - level) + before
+    return numbers

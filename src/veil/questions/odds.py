@@ -1,0 +1,48 @@
+"""Odds: how far the score of a class lies above those of all others together, in whole numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .grids import Encoded, Integers
+from .scorers import UNIT, Scorer
+
+SHIFT = 10  # bits of a score that are too fine for a sum of probabilities
+STEPS = UNIT >> SHIFT
+ONE = 1 << 30
+SHARES = np.floor(np.exp(-np.arange(22 * STEPS) / STEPS) * ONE).astype(np.int64)  # of the highest; the last is none
+SUMS = np.floor(np.exp(np.arange(1, 16 * STEPS) / STEPS) * ONE).astype(np.int64)  # where the logarithm rises by a step
+
+
+@dataclass(frozen=True, eq=False)
+class Odds:
+    """The log-odds of one class against all others by a scorer's scores; of two classes, their difference."""
+
+    scorer: Scorer
+    label: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.scorer.columns
+
+    @property
+    def classes(self) -> int:
+        return 1
+
+    def scores(self, codes: Encoded) -> Integers:
+        return odds_of(self.scorer.scores(codes), self.label)
+
+    def describe(self) -> str:
+        return f"class {self.label} by {self.scorer.describe()}"
+
+
+def odds_of(scores: Integers, label: int) -> Integers:
+    """The log-odds of a class against all others, rows x 1, of scores that are logarithms of probabilities.
+
+    Whole numbers and two constant tables make the odds of a row from its own scores: no other row sways their last bit.
+    """
+    others = np.delete(scores, label, axis=1)
+    best = others.max(axis=1, keepdims=True)
+    below = np.clip((best - others) >> SHIFT, 0, len(SHARES) - 1)  # thousands of huge weights may have wrapped around
+    steps = np.searchsorted(SUMS, SHARES[below].sum(axis=1, keepdims=True), side="right")
+    return np.asarray(scores[:, [label]] - best - (steps << SHIFT))

@@ -1,0 +1,185 @@
+"""Scorers, built from released values: whole numbers for every row and class, and partitions by them.
+
+Scores are whole numbers of 2^-20: the last bit of a floating-point sum can depend on how many other rows there are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import BadInput
+from ..schema.bags import Bags
+from .grids import Encoded, Integers, Partition, rows_of
+
+UNIT = 1 << 20  # scores of rows are whole numbers of 1 / UNIT
+
+
+class Scorer(Protocol):
+    """Gives every row a whole number for each class."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def classes(self) -> int: ...
+
+    def scores(self, codes: Encoded) -> Integers: ...
+
+    def describe(self) -> str: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Intervals of a class's score: cell j holds the scores from `edges[j-1]` up to, not including, `edges[j]`."""
+
+    scorer: Scorer
+    edges: Sequence[float]
+    label: int = -1
+
+    @cached_property
+    def cuts(self) -> Integers:
+        cuts = fixed_point(self.edges)
+        if cuts.ndim != 1 or np.any(np.diff(cuts) <= 0):
+            raise BadInput("edges must increase, by at least 1e-6")
+        return cuts
+
+    @property
+    def size(self) -> int:
+        return len(self.cuts) + 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.scorer.columns
+
+    def cells(self, codes: Encoded) -> Integers:
+        return np.searchsorted(self.cuts, self.scorer.scores(codes)[:, self.label], side="right")
+
+    def describe(self) -> str:
+        return f"{self.size} intervals of the score of {self.scorer.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """The predicted class: the one with the highest score, the first of them on a tie."""
+
+    scorer: Scorer
+
+    @property
+    def size(self) -> int:
+        return self.scorer.classes
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.scorer.columns
+
+    def cells(self, codes: Encoded) -> Integers:
+        return np.asarray(self.scorer.scores(codes).argmax(axis=1))
+
+    def describe(self) -> str:
+        return f"class predicted by {self.scorer.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class CellScores:
+    """A score for every cell of a partition and class."""
+
+    partition: Partition
+    values: npt.ArrayLike
+
+    @cached_property
+    def table(self) -> Integers:
+        table = fixed_point(self.values)
+        if table.ndim != 2 or len(table) != self.partition.size or not table.size:
+            raise BadInput("cell scores need one row for each cell and one column for each class")
+        return table
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.partition.columns
+
+    @property
+    def classes(self) -> int:
+        return int(self.table.shape[1])
+
+    def scores(self, codes: Encoded) -> Integers:
+        return np.take(self.table, self.partition.cells(codes), axis=0)
+
+    def describe(self) -> str:
+        return f"cells of {self.partition.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """The scores of several tables of cells, or of nodes of drawn trees, added up."""
+
+    parts: tuple[Scorer, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
+
+    @property
+    def classes(self) -> int:
+        return self.parts[0].classes
+
+    def scores(self, codes: Encoded) -> Integers:
+        scores = self.parts[0].scores(codes)
+        for part in self.parts[1:]:
+            scores += part.scores(codes)
+        return scores
+
+    def describe(self) -> str:
+        return f"the sum over {len(self.parts)} partitions of {', '.join(self.columns) or 'nothing'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """A sum of weights, one table of (code, class) for each column, and a constant for each class; a row has one code
+    in a column, or as many as it has words."""
+
+    weights: Mapping[str, npt.ArrayLike]
+    constant: npt.ArrayLike
+
+    @cached_property
+    def tables(self) -> dict[str, Integers]:
+        return {name: fixed_point(table) for name, table in self.weights.items()}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.tables)  # of the weights as they were when first looked at
+
+    @cached_property
+    def start(self) -> Integers:
+        start = fixed_point(self.constant)
+        if start.ndim != 1 or not start.size:
+            raise BadInput("a linear scorer needs a list with one constant for each class")
+        return start
+
+    @property
+    def classes(self) -> int:
+        return len(self.start)
+
+    def scores(self, codes: Encoded) -> Integers:
+        scores = np.tile(self.start, (rows_of(codes), 1))
+        for name, table in self.tables.items():
+            found: Any = codes[name]
+            scores += found.sums(table) if isinstance(found, Bags) else table[found]
+        return scores
+
+    def describe(self) -> str:
+        return f"weights on {', '.join(self.columns) or 'nothing'}"
+
+
+def fixed_point(values: npt.ArrayLike | Iterable[float]) -> Integers:
+    """Numbers as whole multiples of 1 / UNIT, clipped so that sums over columns cannot overflow."""
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("scores and edges must be numbers, in rows of equal length") from None
+    if np.isnan(array).any():
+        raise BadInput("a score or an edge is not a number")
+    return np.floor(np.clip(array, -(2.0**30), 2.0**30) * UNIT + 0.5).astype(np.int64)

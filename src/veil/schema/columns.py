@@ -1,0 +1,351 @@
+"""Categorical, Numeric, Text: what is public about one column, written by its owner, never read from the rows.
+
+A column turns every value into a code. Values outside the declared domain have one: numbers and dates are
+clipped to the bounds, and unknown or missing values get the code of the declared `missing` value, or one of their own
+after all others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite
+from os.path import commonprefix
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ..display import number
+from .bags import Bags, bucket, matrix_bags, text_bags
+from .encoding import Codes, as_column, category_codes, in_blocks, is_matrix, numbers, text_of
+from .mistakes import BadSchema, Mistake, mistakes_in
+
+DEFAULT_BINS = 16
+WIDE = 1000  # the ratio of bounds from which equal bins would put most rows in the first
+MISSING = "(missing)"
+Word = Annotated[str, BeforeValidator(text_of)]
+
+
+class Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise BadSchema(self._mistakes(error, fields)) from None
+
+    @classmethod
+    def _mistakes(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Mistake]:
+        """All that is wrong with these fields."""
+        return mistakes_in(error, fields, [*cls.model_fields])
+
+
+class _Column(Declared):
+    name: str = Field(min_length=1)
+
+    @classmethod
+    def _mistakes(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Mistake]:
+        place = f"column {fields.get('name', '?')!r}: "
+        return [mistake._replace(said=place + mistake.said) for mistake in super()._mistakes(error, fields)]
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The name of each code."""
+        return ()
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """From coarse to fine, the group of each code."""
+        return ()
+
+    def group_name(self, codes: Sequence[int]) -> str:
+        """What to call a group of codes."""
+        if len(codes) == 1:
+            return self.names[codes[0]]
+        return "all" if len(codes) == self.size else self._span(codes)
+
+    def _span(self, codes: Sequence[int]) -> str:
+        """From the start of the first to the end of the last."""
+        ends = [self.names[code].split(" to ") for code in (codes[0], codes[-1])]
+        return f"{ends[0][0]} to {ends[1][-1]}"
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self.names)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.min_scalar_type(self.size - 1)
+
+
+class Categorical(_Column):
+    """A column of declared values; `groups` nests them into a taxonomy, `missing` names the value for all others."""
+
+    kind: Literal["categorical"] = "categorical"
+    values: tuple[Word, ...] = Field(min_length=1)
+    groups: dict[str, Any] | None = None
+    missing: Word | None = None
+
+    @field_validator("groups")
+    @classmethod
+    def _groups_hold_text(cls, groups: dict[str, Any] | None) -> Any:
+        return groups and _as_text(groups)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Categorical":
+        if len(set(self.values)) < len(self.values):
+            raise ValueError("values must be distinct")
+        if len(self.values) >= 2**31:
+            raise ValueError("too many values")
+        if self.missing is not None and self.missing not in self.values:
+            raise ValueError("missing must be one of the values")
+        if self.missing is None and MISSING in self.values:
+            raise ValueError(f"the value {MISSING!r} must also be declared as missing")
+        leaves = [leaf for leaf, _ in _leaves(self.groups or {})]
+        if len(set(leaves)) < len(leaves) or not set(leaves) <= set(self.values):
+            raise ValueError("groups must hold declared values, each at most once")
+        return self
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return self.values if self.missing is not None else (*self.values, MISSING)
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Group of each code: all together, then the taxonomy from its top down, then every code by itself."""
+        paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
+        depth = max(map(len, paths.values()), default=0)
+        steps = [(*paths.get(name, ()), (name,)) for name in self.names]  # (name,): a value, not a group of that name
+        keys = [[step[:level] for step in steps] for level in range(depth + 1)]
+        finest = tuple(range(self.size))
+        return tuple(dict.fromkeys([*(_ranks(level) for level in keys), finest]))
+
+    def _span(self, codes: Sequence[int]) -> str:
+        """The innermost declared group around all of them."""
+        paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
+        shared = commonprefix([paths.get(self.names[code], ()) for code in codes])
+        return str(shared[-1]) if shared else " or ".join(self.names[code] for code in codes)
+
+    def encode(self, values: Any) -> Codes:
+        """The code of each value; total."""
+        code_of = {value: code for code, value in enumerate(self.values)}
+        missing = len(self.values) if self.missing is None else code_of[self.missing]
+        column = as_column(values, self.name)
+        return in_blocks(column, lambda block: category_codes(block, code_of, missing), self.dtype)
+
+
+class Numeric(_Column):
+    """A column of numbers within bounds, cut into bins: linear (equal), logarithmic, or between declared edges.
+
+    A bin holds its lower edge, the last one also the upper bound. An integer column with few enough values has a bin
+    for each. Without a declared scale the bins are equal, except for bounds such as 0 to 100,000, whose ratio is
+    1,000 or more (0 counting as 1): there half of the edges are equal steps and half are equal ratios.
+    """
+
+    kind: Literal["numeric"] = "numeric"
+    bounds: tuple[float, float]
+    integer: bool = False
+    bins: int | None = Field(None, ge=1, le=2**16 - 2)
+    scale: Literal["linear", "log"] | None = None
+    edges: tuple[float, ...] | None = Field(None, min_length=1)
+    missing: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _edges_are_bounds(cls, fields: Any) -> Any:
+        edges = fields.get("edges") if isinstance(fields, dict) else None
+        if isinstance(edges, (list, tuple)) and len(edges) > 1 and "bounds" not in fields:
+            return {**fields, "bounds": (edges[0], edges[-1])}
+        return fields
+
+    @model_validator(mode="after")
+    def _check(self) -> "Numeric":
+        low, high = self.bounds
+        if not (isfinite(low) and isfinite(high) and low < high and isfinite(high - low)):
+            raise ValueError("bounds must be two finite numbers, the lower one first")
+        if self.scale == "log" and low <= 0:
+            raise ValueError(
+                "logarithmic bins need a lower bound above zero; write edges instead, such as [0, 1, 10, 100]"
+            )
+        if self.edges is not None and (self.bins is not None or self.scale == "log"):
+            raise ValueError("give either edges, or bins and a scale")
+        if self.edges is not None and (self.edges[0], self.edges[-1]) != self.bounds:
+            raise ValueError("the first and last edges must be the bounds")
+        if self.integer and not all(edge.is_integer() for edge in (low, high, *(self.edges or ()))):
+            raise ValueError("an integer column needs whole bounds and edges")
+        if not np.all(np.diff(self.cuts) > 0):
+            raise ValueError("edges must increase; these bins overlap or are empty")
+        if self.missing is not None and not low <= self.missing <= high:
+            raise ValueError("missing must lie within the bounds")
+        return self
+
+    @cached_property
+    def cuts(self) -> tuple[float, ...]:
+        """The edges of the bins, outermost ones included; whole ones for integers, so that no bin is empty."""
+        low, high = self.bounds
+        if self.edges is not None:
+            return self.edges
+        top = high + 1 if self.integer else high
+        bins = self.bins or DEFAULT_BINS
+        if self.integer and high - low < bins:
+            return tuple(float(edge) for edge in np.arange(low, top + 1))
+        inner = self._steps(low, top, bins)
+        inner = np.ceil(inner).clip(max=high) if self.integer else inner
+        return (low, *map(float, dict.fromkeys(inner) if self.integer else inner), top)
+
+    def _steps(self, low: float, top: float, bins: int) -> npt.NDArray[np.float64]:
+        """The edges between the bins, in order."""
+        if self.scale == "log":
+            return np.geomspace(low, top, bins + 1)[1:-1]
+        if self.scale == "linear" or low < 0 or top / max(low, 1.0) < WIDE or bins < 4:
+            return np.linspace(low, top, bins + 1)[1:-1]
+        half = bins // 2 + 1
+        both = np.sort([*np.geomspace(max(low, 1.0), top, half)[:-1], *np.linspace(low, top, half)[1:-1]])
+        return both[np.diff(both, prepend=low) > 1e-9 * top]  # two that nearly agree are one
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        names = self._whole_names() if self.integer else self._names()
+        return tuple(names if self.missing is not None else [*names, MISSING])
+
+    def _names(self) -> list[str]:
+        """Each bin by its edges, with as many digits as tell them apart."""
+        texts = [number(cut) for cut in self.cuts]
+        digits = 3
+        while len(set(texts)) < len(texts):
+            digits += 1
+            texts = [f"{cut:,.{digits}g}" for cut in self.cuts]
+        return [f"{low} to {high}" for low, high in pairwise(texts)]
+
+    def _whole_names(self) -> list[str]:
+        """Each bin by the first and the last integer in it."""
+        lows = [int(cut) for cut in self.cuts]
+        highs = [*(low - 1 for low in lows[1:-1]), int(self.bounds[1])]
+        return [str(low) if low == high else f"{low} to {high}" for low, high in zip(lows[:-1], highs, strict=True)]
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Dyadic intervals: level j cuts the bins into 2^j runs, until every bin stands alone."""
+        bins = len(self.cuts) - 1
+        own = () if self.missing is not None else (MISSING,)  # a code apart is a group apart below the coarsest level
+        halvings = [[*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)]
+        return tuple(dict.fromkeys([(0,) * self.size, *map(_ranks, halvings)]))
+
+    def read(self, block: Any) -> npt.NDArray[np.float64]:
+        """Each value as a number, not a number where there is none; total."""
+        return numbers(block)
+
+    def ends(self, value: Any) -> tuple[float, float]:
+        """The lowest and the highest number that somebody means by a value; raises if it is none."""
+        return float(value), float(value)
+
+    def encode(self, values: Any) -> Codes:
+        """The bin of each value; total."""
+        inner = np.array(self.cuts[1:-1])
+        missing = len(inner) + 1 if self.missing is None else np.searchsorted(inner, self.missing, side="right")
+
+        def block(part: Any) -> Any:
+            x = self.read(part)
+            codes = _cuts_below(inner, x)
+            codes[np.isnan(x)] = missing
+            return codes
+
+        return in_blocks(as_column(values, self.name), block, self.dtype)
+
+
+class BucketNames(Sequence[str]):
+    """The names of buckets with these numbers, however many there are."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        chosen = self.numbers[place]
+        return tuple(map("bucket {}".format, chosen)) if isinstance(place, slice) else f"bucket {chosen}"
+
+
+class Text(_Column):
+    """A column of free text, or a matrix with a column for each word. Its codes are words: a row can have many.
+
+    The words are public: a list of `words`, or numbers of `buckets` into which all words fall by a hash, of which some
+    may be `kept` alone. Without either the column is declared but not encoded. Where words are counted, a row counts
+    for at most `words_per_row` of them, drawn at random.
+    """
+
+    kind: Literal["text"] = "text"
+    words: tuple[Word, ...] | None = Field(None, min_length=1)
+    buckets: int | None = Field(None, ge=1, le=2**20)
+    kept: tuple[int, ...] | None = Field(None, min_length=1)
+    words_per_row: int = Field(20, ge=1, le=2**12)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Text":
+        if self.words is not None and self.buckets is not None:
+            raise ValueError("give either words or buckets")
+        if self.words is not None and len(set(self.words)) < len(self.words):
+            raise ValueError("words must be distinct")
+        known = range(self.buckets or 0)
+        if self.kept is not None and (len(set(self.kept)) < len(self.kept) or not all(k in known for k in self.kept)):
+            raise ValueError("kept must be numbers of buckets, each once")
+        return self
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The words; those of buckets are made as they are asked for."""
+        return self.words or BucketNames(self.kept or range(self.buckets or 0))
+
+    def only(self, codes: Sequence[int]) -> "Text":
+        """The column with these of its words alone."""
+        known, field = (self.words, "words") if self.words else (self.kept or range(self.buckets or 0), "kept")
+        return Text(**{**self.model_dump(), field: tuple(known[code] for code in codes)})
+
+    def encode(self, values: Any) -> Bags:
+        """The words of each row; total."""
+        if is_matrix(values):
+            return matrix_bags(values, self.size, self.name, self.dtype)
+        column = as_column(values, self.name)
+        if self.buckets is not None:
+            buckets, place = self.buckets, {kept: code for code, kept in enumerate(self.kept or ())}.get
+            return text_bags(column, lambda word: (place if self.kept else int)(bucket(word, buckets)), self.dtype)
+        code_of = {word.lower(): code for code, word in reversed([*enumerate(self.names)])}
+        return text_bags(column, code_of.get, self.dtype)
+
+
+def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """How many cuts are at or below each number; for few of them, comparing all is four times as fast as searching."""
+    if len(cuts) > 60:
+        return np.searchsorted(cuts, x, side="right")
+    codes = np.zeros(len(x), np.uint8)
+    for cut in cuts:
+        codes += (x >= cut).view(np.uint8)
+    return codes
+
+
+def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each value in a taxonomy with the groups it lies in, outermost first."""
+    if isinstance(groups, Mapping):
+        for name, inside in groups.items():
+            yield from _leaves(inside, (*path, name))
+    else:
+        yield from ((value, path) for value in groups)
+
+
+def _as_text(groups: Any) -> Any:
+    """A taxonomy with every value as the text it is compared by."""
+    if isinstance(groups, Mapping):
+        return {str(name): _as_text(inside) for name, inside in groups.items()}
+    if isinstance(groups, (list, tuple)):
+        return tuple(text_of(value) for value in groups)
+    raise ValueError("groups must be lists of values, or groups of groups")
+
+
+def _ranks(keys: list[Any]) -> tuple[int, ...]:
+    """Each key replaced by the order of its first appearance."""
+    order = {key: rank for rank, key in enumerate(dict.fromkeys(keys))}
+    return tuple(order[key] for key in keys)

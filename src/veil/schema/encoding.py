@@ -1,0 +1,364 @@
+"""From any column of values to codes, total and row by row: no value can raise, and none changes another row's code.
+
+A category is compared as text: strings as they are, else by their `spelling`, so that a value counts alike whichever
+type a reader gave its column: the number 1, "1", "1.0" and " 01 ", or True and "true". A number is read from numeric
+types, truth values and text. Whatever cannot be read is missing. Whoever shares a spelling is one person.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date, time, timedelta
+from decimal import Decimal
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.sparse import issparse
+
+from ..errors import BadInput
+from .spelling import TRUTH, alike, spelling, written_out
+
+BLOCK = 1 << 17  # rows at a time: what an encoding needs beside its result stays small
+PLAIN = (
+    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_dictionary),
+)
+SERIES = (nw.Series, pa.Array, pa.ChunkedArray)
+LARGEST = int(np.finfo(np.float64).max)
+NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
+NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
+ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what readers take for floats that are no numbers
+Codes = npt.NDArray[np.unsignedinteger[Any]]
+
+
+def columns_of(rows: Any, names: Sequence[str], matrices: Collection[str] = ()) -> dict[str, Any]:
+    """The named columns of a data frame (pandas, Polars, PyArrow, ...), a mapping, or a NumPy array in that order.
+
+    Those of `matrices` may be matrices, of words by rows.
+    """
+    if isinstance(rows, np.ndarray):
+        rows = _array_columns(rows, names)
+    elif not isinstance(rows, Mapping):
+        rows = _frame(rows)
+    present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
+    if absent := [name for name in names if name not in present]:
+        raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: check the names against the schema")
+    pick = rows.get_column if isinstance(rows, nw.DataFrame) else rows.__getitem__
+    found = {name: pick(name) for name in names}
+    return {n: v if n in matrices and is_matrix(v) else as_column(v, n) for n, v in found.items()}
+
+
+def is_matrix(values: Any) -> bool:
+    """Whether the values of a column are a matrix, sparse or not."""
+    return (issparse(values) or isinstance(values, np.ndarray)) and values.ndim == 2
+
+
+def _frame(rows: Any) -> Any:
+    """A data frame, as pandas has it or as narwhals has all others."""
+    if nw.dependencies.is_pandas_dataframe(rows) and rows.columns.is_unique:
+        return rows
+    try:
+        frame = nw.from_native(rows)
+    except TypeError:
+        raise BadInput(
+            "rows must be a data frame (pandas, Polars, PyArrow), a NumPy array or a dict of columns"
+        ) from None
+    except Exception:
+        raise BadInput("the data frame cannot be used: check that no two columns have the same name") from None
+    if isinstance(frame, nw.LazyFrame):  # computing it could fail on a value, and twice could give two orders of rows
+        raise BadInput("the data frame is lazy: collect it first")
+    return frame
+
+
+def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, Any]:
+    rows = rows if isinstance(rows, np.ma.MaskedArray) else np.asarray(rows)
+    if rows.dtype.names:
+        return {name: rows[name] for name in rows.dtype.names}
+    if rows.ndim != 2 or rows.shape[1] != len(names):
+        raise BadInput(f"a NumPy array needs two dimensions and the schema's {len(names)} columns, in its order")
+    return {name: rows[:, i] for i, name in enumerate(names)}
+
+
+def as_column(values: Any, name: str) -> Any:
+    """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = _unmasked(values) if values.ndim == 1 else values.data
+    values = values if isinstance(values, (np.ndarray, *SERIES)) else _held(values)
+    if isinstance(values, SERIES) or isinstance(values, np.ndarray) and values.ndim == 1:
+        return values
+    odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns") or issparse(values)
+    if odd or not isinstance(values, Collection):
+        raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
+    return np.fromiter(values, object, len(values))
+
+
+def _unmasked(values: Any) -> npt.NDArray[Any]:
+    """The values as objects, None where they are masked."""
+    found = objects_of(values.data)
+    if not values.dtype.names:  # records are no values anyway
+        found[np.ma.getmaskarray(values)] = None
+    return found
+
+
+def _held(values: Any) -> Any:
+    """The array inside a pandas series of numbers, objects or Arrow's text; other series as narwhals has them."""
+    if nw.dependencies.is_pandas_series(values):
+        kind = values.dtype
+        if isinstance(kind, np.dtype) and kind.kind in "iufO":
+            return values.to_numpy()
+        if getattr(kind, "storage", None) == "pyarrow":
+            return values.array.__arrow_array__()
+    return nw.from_native(values, series_only=True, pass_through=True)
+
+
+def in_blocks(column: Any, encode: Callable[[Any], npt.NDArray[Any]], dtype: npt.DTypeLike) -> Codes:
+    """The codes of a column, a block of rows at a time; no warning tells about a row."""
+    codes = np.empty(len(column), dtype)
+    with quiet():
+        for start in range(0, len(column), BLOCK):
+            block = column if len(column) <= BLOCK else column[start : start + BLOCK]  # a slice of a frame is slow
+            codes[start : start + BLOCK] = encode(block)
+    return codes
+
+
+class _Silence:
+    """Warnings off for as long as anyone is inside: `catch_warnings` alone is not safe with several threads."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._caught = Lock(), 0, warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._caught = warnings.catch_warnings()
+                self._caught.__enter__()
+                warnings.simplefilter("ignore")
+
+    def __exit__(self, *problem: Any) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._caught.__exit__(None, None, None)
+
+
+_silence = _Silence()
+if hasattr(os, "register_at_fork"):  # another thread's hold does not outlive a fork
+    os.register_at_fork(after_in_child=_silence.__init__)  # type: ignore[misc]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warning, from NumPy or anyone."""
+    with np.errstate(all="ignore"), _silence:
+        yield
+
+
+def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.NDArray[Any]:
+    """The code of each value's text, `missing` where it has none."""
+    with suppress(Exception):
+        return _looked_up(block, code_of)
+    values, index = _distinct(block)
+    texts = [*map(_text, values)]
+    codes = [None if text is None else code_of.get(text, code_of.get(text.strip())) for text in texts]
+    if None in codes:
+        known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
+        others = [missing if text is None else known.get(spelling(text), missing) for text in texts]
+        codes = [other if code is None else code for code, other in zip(codes, others, strict=True)]
+    return np.asarray(np.take(np.array([*codes, missing], np.int64), index))
+
+
+def person_numbers(block: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
+    """The number of each value's person, the next one for an id that `number_of` does not know yet; -1 for nobody."""
+    values, index = _distinct(block)
+    ids = map(person_id, values)
+    numbers = [-1 if known is None else number_of.setdefault(known, len(number_of)) for known in ids]
+    return np.asarray(np.take(np.array([*numbers, -1], np.int64), index))
+
+
+def person_id(value: Any) -> str | None:
+    """The text that all rows of a person share, None for nobody; it follows from the value alone.
+
+    Nobody: what is missing or blank, what a reader takes for missing, objects without a text of their own (two with the
+    same content may be written in two ways), and floats from 2^53 on, for which several whole numbers may stand.
+    """
+    try:
+        value = _plain(value)
+        if type(value) is int or type(value) is float and abs(value) < 2**53 and value.is_integer():
+            return str(int(value))  # the quick way to the same
+        vague = isinstance(value, (float, np.floating)) and not -(2**53) < float(value) < 2**53
+        named = isinstance(value, NAMING) and not vague
+        text = value if type(value) is str else _text(value) if named else None
+        known = None if text is None else spelling(text)
+    except Exception:
+        return None
+    return None if known in NOBODY or known.lstrip("+-").lower() in ENDLESS else known  # type: ignore[union-attr]
+
+
+def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
+    """The codes of text that is declared as it stands, by one look-up for all rows; raises for anything else."""
+    array = _arrow(block)
+    if len(code_of) > 2**16 or not any(is_kind(array.type) for is_kind in PLAIN[:4]):  # the kinds of text
+        raise TypeError
+    found = pc.index_in(array, value_set=pa.array([*code_of], array.type))
+    if found.null_count:
+        raise ValueError
+    codes, places = [*code_of.values()], found.to_numpy()
+    return np.asarray(places if codes == [*range(len(codes))] else np.take(codes, places))
+
+
+def numbers(block: Any) -> npt.NDArray[np.float64]:
+    """Each value as a double, NaN where it is not a number."""
+    if not isinstance(block, np.ndarray):
+        with suppress(Exception):  # a type that Arrow or NumPy does not have
+            array = _arrow(block)
+            if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+                block = array.to_numpy(zero_copy_only=False)
+    if isinstance(block, np.ndarray) and block.dtype.kind in "iuf":
+        return block.astype(np.float64, copy=False)
+    values, index = _distinct(block)
+    return np.take(np.array([*map(_number, values), np.nan], np.float64), index)
+
+
+def texts(block: Any) -> list[str | None]:
+    """Each value as text, None where it has none."""
+    values, index = _distinct(block)
+    found = [*map(_text, values), None]
+    return [found[place] for place in index]
+
+
+def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
+    """Values, and for each row the index of its value (-1: null). Odd types go one by one, never by inference."""
+    if _has_object_categories(block):
+        return list(block.to_native().cat.categories), block.to_native().cat.codes.to_numpy()
+    try:
+        array = _arrow(block)
+    except Exception:  # a conversion that fails for one row must not fail for all
+        values = list(objects_of(block))
+        return values, np.arange(len(values))
+    if not any(is_kind(array.type) for is_kind in PLAIN):
+        values = _python(array)
+        return values, np.arange(len(values))
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    return _python(array.dictionary), array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+
+
+def _arrow(block: Any) -> Any:
+    """An Arrow array of the block, if its type has one; of objects only if all are strings."""
+    if isinstance(block, nw.Series):
+        block = objects_of(block) if _holds_objects(block) else block.to_arrow()
+    if isinstance(block, np.ndarray):
+        objects = block.dtype.kind == "O"
+        if objects and not set(map(type, block)) <= {str, float, type(None)}:  # float: NaN, all else is refused
+            raise TypeError
+        block = pa.array(block, pa.string() if objects else None, from_pandas=True)
+    if isinstance(block, pa.ChunkedArray):  # combining a single chunk would copy it
+        return block.chunk(0) if block.num_chunks == 1 else block.combine_chunks()
+    return block
+
+
+def _has_object_categories(block: Any) -> bool:
+    """Whether pandas took the categories from the rows as objects; Arrow would infer one type for all of them."""
+    native = block.to_native() if isinstance(block, nw.Series) else None
+    categories = getattr(getattr(native, "dtype", None), "categories", None)
+    return str(getattr(categories, "dtype", "")) == "object"
+
+
+def _holds_objects(block: nw.Series[Any]) -> bool:
+    """Whether the values are Python's own; Arrow would turn the periods and intervals of pandas into numbers."""
+    native = block.to_native()
+    return not isinstance(native, pa.ChunkedArray) and (
+        block.dtype in (nw.Object, nw.Unknown) or str(native.dtype) == "object"
+    )
+
+
+def objects_of(block: Any) -> npt.NDArray[Any]:
+    """The values of a block as they are; None for one that Python cannot hold, which must not spoil the others."""
+    try:
+        return np.fromiter(block.to_list() if isinstance(block, nw.Series) else block, object, len(block))
+    except Exception:
+        return np.fromiter((_item(block, place) for place in range(len(block))), object, len(block))
+
+
+def _item(block: Any, place: int) -> Any:
+    try:
+        return block.item(place) if isinstance(block, nw.Series) else block[place]
+    except Exception:  # in an array of texts, a character that does not exist
+        return None
+
+
+def _python(array: Any) -> list[Any]:
+    """The values of an Arrow array, as they are if Python has no value for one (a date of the year 20,000)."""
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view():
+        array = array.cast(pa.binary_view() if kind == pa.string_view() else pa.large_binary())  # may not be UTF-8
+    try:
+        return list(array.to_pylist())
+    except Exception:
+        return list(array)
+
+
+def _text(value: Any) -> str | None:
+    """A value as its category is written, None if it has no such form."""
+    try:
+        value = _plain(value)
+        if isinstance(value, str):
+            return str.__str__(value)  # of a subclass, the text alone
+        if value is None or bool(value != value):
+            return None
+        if isinstance(value, (bool, np.bool_)):
+            return str(bool(value))
+        if isinstance(value, (float, np.floating, Decimal)):
+            return _number_text(value if isinstance(value, Decimal) else float(value))
+        return str.__str__(str(value))
+    except Exception:
+        return None
+
+
+def _number_text(value: Any) -> str | None:
+    if not abs(value) < 10**400:  # infinite, or a decimal that may have a million digits
+        return None
+    if isinstance(value, Decimal):  # digits that a float would lose tell people apart
+        return written_out(value) if value.adjusted() > -400 else None
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def _number(value: Any) -> float:
+    try:
+        value = _plain(value)
+        if isinstance(value, int):
+            return float(min(max(value, -LARGEST), LARGEST))
+        if isinstance(value, str) and (truth := TRUTH.get(str.strip(value).lower())):
+            return float(truth == "True")
+        return np.nan if isinstance(value, (complex, np.complexfloating)) else float(value)
+    except Exception:
+        return np.nan
+
+
+def _plain(value: Any) -> Any:
+    """Bytes as text, different ones as different text, and what is inside an Arrow scalar or a NumPy time."""
+    if type(value) in (str, float, int):
+        return value
+    if type(value) is bytes:
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode("utf-8", "surrogateescape")
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        value = pa.array(np.array([value]))[0]
+    return _plain(value.as_py()) if isinstance(value, pa.Scalar) else value
+
+
+def text_of(value: Any) -> str:
+    """The text a declared category is compared by."""
+    text = _text(value)
+    if text is None:
+        raise ValueError("a category must be text or a finite number")
+    return text
