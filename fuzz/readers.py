@@ -175,7 +175,7 @@ def ask(rows: Any, schema: Schema = SCHEMA) -> None:
     source = open_source(rows, schema, Ledger(9, "t"), noise=1)
     if schema.features:
         source.count(grid(schema, "a", "x"), 1)
-    source.count_words(bag(schema), 1)
+    source.count(bag(schema), 1)
 
 
 def _use_matrix(path: Path) -> None:

@@ -73,7 +73,7 @@ def measure_memory() -> None:
     before = start_over()
     source = open_source({"text": matrix, "y": labels}, SCHEMA, Ledger(2, "bench"))
     source.choose_best(bag(SCHEMA), Rows(), Budget(1), count=100)
-    source.count_words(bag(SCHEMA), Budget(1))
+    source.count(bag(SCHEMA), Budget(1))
     held = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     print(resident("VmHWM") - before, held / 1e6)
 

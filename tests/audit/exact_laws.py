@@ -11,7 +11,7 @@ import numpy as np
 
 from veil import Ledger, Source, open_source
 from veil.audit.tables import SCHEMA
-from veil.kernel.mechanisms import permute_and_flip
+from veil.kernel.flip import permute_and_flip
 from veil.kernel.noise import Noise
 
 REACH = np.arange(-400, 401)  # noise values that are summed over; the rest has no weight that a double could show

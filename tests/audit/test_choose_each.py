@@ -30,7 +30,7 @@ from veil import (
     open_source,
 )
 from veil.kernel import SeededNoise
-from veil.kernel.mechanisms import permute_and_flip_each
+from veil.kernel.flip import permute_and_flip_each
 
 SCHEMA = Schema(
     name="toy",

@@ -39,7 +39,7 @@ from veil import (
 )
 from veil.audit import broken
 from veil.audit.tables import BLUE, COLOURS, NO, RED, YES, rows
-from veil.kernel.mechanisms import Sieve, sieve_rates
+from veil.kernel.verbs.sieve import Sieve, sieve_rates
 
 RANGES = [(0, 1), (-1, 1), (-1, 2), (0, 2), (1, 1)]
 KINDS = [("yes", "red", 1), ("no", "red", 1), ("yes", "blue", 3), ("no", "blue", 3)]

@@ -20,9 +20,10 @@ from exact_laws import (
 from veil import WHOLE, Budget, BudgetRefused, Ledger, grid
 from veil.audit import broken
 from veil.audit.tables import COLOURS, EMPTY, LONE, PEOPLE, RED, SCHEMA, people, rows
-from veil.kernel.mechanisms import sparse_threshold
 from veil.kernel.noise import Noise
 from veil.kernel.table import Table
+from veil.kernel.verbs.sparse import gaps as drawn_gaps
+from veil.kernel.verbs.sparse import sparse_threshold
 
 KINDS = [("yes", "red", 1), ("no", "red", 1), ("yes", "blue", 3), ("no", "blue", 3)]
 ONE = Budget(1)
@@ -122,7 +123,7 @@ def test_of_all_words_exactly_the_right_share_gives_a_gap_of_at_least_g(epsilon,
         rate = Decimal(epsilon.numerator) / epsilon.denominator
         p = (-rate * (threshold + 1)).exp() / (1 + (-rate).exp())
         for gap in (1, 2, 17, int(1 / p)):
-            exact = words_with(lambda word, gap=gap: OneWord(word).gaps(epsilon, threshold, 1)[0] >= gap)
+            exact = words_with(lambda word, gap=gap: drawn_gaps(OneWord(word), epsilon, threshold, 1)[0] >= gap)
             assert abs(exact - (1 - p) ** gap * 2**64) <= 1
 
 

@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 
 from veil.kernel import SMALLEST_EPSILON
 from veil.kernel import noise as noise_module
-from veil.kernel.exact import Uniform, count_below, exp_bounds, gap_bounds, gap_guess
+from veil.kernel.bounds import Uniform, count_below, exp_bounds
 from veil.kernel.noise import BLOCK, Noise
+from veil.kernel.verbs import sparse
+from veil.kernel.verbs.sparse import gap_bounds, gap_guess, gaps
 
 LONG = Context(prec=350, Emin=MIN_EMIN, Emax=MAX_EMAX)
 EPSILONS = [
@@ -118,6 +120,7 @@ def refined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return results[-1]
 
     monkeypatch.setattr(noise_module, "count_below", spy)
+    monkeypatch.setattr(sparse, "count_below", spy)
     return results
 
 
@@ -191,7 +194,7 @@ def test_counting_finds_the_same_answer_from_any_guess_up_to_the_limit(guess: in
 @pytest.mark.parametrize("epsilon, threshold", [(Fraction(1), 27), (Fraction(1), 140), (Fraction(37, 100), 400)])
 def test_a_guess_is_right_to_the_unit_however_large_the_gap(epsilon: Fraction, threshold: int) -> None:
     source = Scripted(2**62, 12345)
-    uniform = source._uniform(source.words(1)[0])
+    uniform = source.uniform(source.words(1)[0])
     guess = gap_guess(uniform, epsilon, threshold, None)
     assert guess.bit_length() > 38
     assert abs(count_below(uniform, lambda g, bits: gap_bounds(epsilon, threshold, g, bits), guess) - guess) <= 2
@@ -302,9 +305,9 @@ def test_gaps_next_to_a_boundary_are_refined_and_right(epsilon: Fraction, thresh
         if script is None:
             continue
         source = Scripted(*script)
-        gaps = source.gaps(epsilon, threshold, 1)
-        assert gaps.dtype == (np.int64 if (epsilon, threshold) in INT64_GAPS else object)
-        assert_exactly(int(gaps[0]), source, lambda j: long_stay(epsilon, threshold, j))
+        found = gaps(source, epsilon, threshold, 1)
+        assert found.dtype == (np.int64 if (epsilon, threshold) in INT64_GAPS else object)
+        assert_exactly(int(found[0]), source, lambda j: long_stay(epsilon, threshold, j))
         assert len(source.taken) > parts or offset != 0
         draws += 1
     assert len(refined) > 0.9 * draws > 5
@@ -314,21 +317,21 @@ def test_gaps_next_to_a_boundary_are_refined_and_right(epsilon: Fraction, thresh
 @pytest.mark.parametrize("word", SPECIAL_WORDS)
 def test_gaps_of_extreme_words_are_right(epsilon: Fraction, threshold: int, word: int) -> None:
     source = Scripted(word)
-    value = int(source.gaps(epsilon, threshold, 1)[0])
+    value = int(gaps(source, epsilon, threshold, 1)[0])
     assert_exactly(value, source, lambda j: long_stay(epsilon, threshold, j))
 
 
 @pytest.mark.parametrize("epsilon, threshold", [(Fraction(1, 2), 4), (Fraction(1), 30), (Fraction(2), -1)])
 def test_a_limit_cuts_a_gap_and_changes_nothing_else(epsilon: Fraction, threshold: int) -> None:
     word = int(scaled(long_stay(epsilon, threshold, 5), 64)) - 5 if threshold < 30 else 2**63
-    gap = int(Scripted(word, 7, 7).gaps(epsilon, threshold, 1)[0])
+    gap = int(gaps(Scripted(word, 7, 7), epsilon, threshold, 1)[0])
     for limit in (0, 1, gap - 1, gap, gap + 1, 10 * gap, 2**70):
-        assert Scripted(word, 7, 7).gaps(epsilon, threshold, 1, limit).tolist() == [min(gap, limit)]
+        assert gaps(Scripted(word, 7, 7), epsilon, threshold, 1, limit).tolist() == [min(gap, limit)]
 
 
 @pytest.mark.parametrize("epsilon, threshold", [(Fraction(1000), 0), (Fraction(10**6), 10**6)])
 def test_a_limit_makes_gaps_of_astronomic_size_quick(epsilon: Fraction, threshold: int) -> None:
-    assert Scripted(0, 1).gaps(epsilon, threshold, 3, 2**70).tolist() == [2**70] * 3
+    assert gaps(Scripted(0, 1), epsilon, threshold, 3, 2**70).tolist() == [2**70] * 3
 
 
 def test_a_limit_may_have_more_digits_than_python_prints() -> None:
@@ -342,7 +345,7 @@ def test_a_limit_may_have_more_digits_than_python_prints() -> None:
 
 def test_a_threshold_that_most_empty_cells_pass_is_refused() -> None:
     with pytest.raises(ValueError, match="below -1"):
-        Scripted().gaps(Fraction(1), -2, 1)
+        gaps(Scripted(), Fraction(1), -2, 1)
 
 
 @pytest.mark.parametrize("word", [*SPECIAL_WORDS, 3, 2**10, 2**11 + 1, 2**53 + 1, 2**64 - 2**11])
@@ -353,6 +356,6 @@ def test_no_word_makes_numpy_complain(word: int) -> None:
             assert Scripted(word, 1, word).discrete_laplace(epsilon, 1).dtype == np.int64
             assert Scripted(word).flips(np.array([2**40]), epsilon).dtype == np.bool_
         for epsilon, threshold in INT64_GAPS + OBJECT_GAPS:
-            assert Scripted(word).gaps(epsilon, threshold, 1)[0] >= 0
+            assert gaps(Scripted(word), epsilon, threshold, 1)[0] >= 0
         assert 0 <= Scripted(word).below(10, 1)[0] < 10
         assert Scripted(word).permutation(1).tolist() == [0]

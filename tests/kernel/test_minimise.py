@@ -14,22 +14,21 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from veil import BadInput, Budget, Categorical, Ledger, Numeric, Schema, axis, open_source
-from veil.kernel import MOST_CLASSES, SMALLEST_EPSILON, WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax, minimise
-from veil.kernel.minimise import (
+from veil.kernel import MOST_CLASSES, SMALLEST_EPSILON, WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax, gradients
+from veil.kernel.gradients import TOLERANCE, Objective, OneHot
+from veil.kernel.verbs import minimise
+from veil.kernel.verbs.minimise import (
     LARGEST,
     SLIVER,
-    TOLERANCE,
-    Blocks,
-    Objective,
     amounts,
-    certainly_short,
     distance,
-    error_bound,
     lattice,
     lattice_laplace,
     movement,
     solve,
 )
+from veil.solver import columns as solver
+from veil.solver.columns import products
 
 HUGE = 10**9
 SCHEMA = Schema(
@@ -215,7 +214,7 @@ def test_a_person_s_rows_divide_the_budget(monkeypatch):
     seen = []
     real = minimise.amounts
     monkeypatch.setattr(
-        "veil.kernel.source.amounts", lambda loss, parts, *more: seen.append(parts) or real(loss, parts, *more)
+        "veil.kernel.verbs.minimise.amounts", lambda loss, parts, *more: seen.append(parts) or real(loss, parts, *more)
     )
     schema = SCHEMA.model_copy(update={"person": "who", "rows_per_person": 3})
     rows = {**made_rows(30).to_dict("list"), "who": list(range(30))}
@@ -413,7 +412,7 @@ def objective_of(kind, rows, sizes, classes, random, spread, penalty=1.0, offset
     codes = [random.integers(size, size=rows) for size in sizes]
     labels = random.integers(classes, size=rows)
     truth = (labels == np.arange(classes)[:, None]) if loss.joint else np.where(labels == 1, 1, -1)[None]
-    blocks = Blocks(codes, sizes, truth.astype(np.float64))
+    blocks = OneHot(codes, sizes, truth.astype(np.float64))
     objective = Objective(blocks, loss, np.full(sum(sizes), penalty), np.full((height, 1), offset))
     weights, shift = random.normal(size=(2, height, sum(sizes))) * spread
     return objective, weights, shift
@@ -427,7 +426,7 @@ def exact_gradient(objective, weights, shift):
     """With sixty digits."""
     power = Decimal.exp
     with localcontext(prec=60):
-        blocks, starts = objective.blocks, np.cumsum([0, *objective.blocks.sizes[:-1]])
+        blocks, starts = objective.rows, np.cumsum([0, *objective.rows.sizes[:-1]])
         fixed = zip(weights, shift, strict=True)
         total = [[number(w) * number(p) + number(b) for w, p, b in zip(ws, objective.penalties, bs, strict=True)]
                  for ws, bs in fixed]  # fmt: skip
@@ -459,7 +458,7 @@ def test_the_bound_on_the_gradient_s_error_holds(kind, spread, lead):
     objective, weights, shift = objective_of(kind, 40, [2, 5, 3], 4, random, spread, offset=0.1)
     objective = replace(objective, margin=lead)
     with np.errstate(over="ignore"):
-        computed = objective.gradient(weights, objective.scores(weights, objective.blocks), shift)
+        computed = objective.gradient(weights, objective.scores(weights, objective.rows), shift)
     exact = exact_gradient(objective, weights, shift)
     off = sqrt(
         sum(
@@ -468,7 +467,7 @@ def test_the_bound_on_the_gradient_s_error_holds(kind, spread, lead):
             for e, c in zip(es, cs, strict=True)
         )
     )
-    assert off < error_bound(objective, weights, shift)
+    assert off < objective.error_bound(weights, shift)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -487,16 +486,16 @@ def test_products_are_those_of_rows_with_one_in_the_place_of_each_value(rows):
     random, sizes = np.random.default_rng(rows), [3, 1, 4, 300, 2, 5]
     codes, values = [random.integers(size, size=rows) for size in sizes], random.uniform(size=(2, rows))
     hot = np.hstack([np.eye(size)[column] for size, column in zip(sizes, codes, strict=True)])
-    found = Blocks(codes, sizes, values).products(values)
+    found = products(OneHot(codes, sizes, values), values)
     assert np.allclose(found, [hot.T @ (weights[:, None] * hot) for weights in values])
 
 
 def test_sums_of_slopes_are_exact_whatever_the_number_of_rows(monkeypatch):
-    monkeypatch.setattr(minimise, "CHUNK", 7)
+    monkeypatch.setattr(gradients, "CHUNK", 7)
     random = np.random.default_rng(0)
     values = np.rint(random.uniform(-1, 1, (2, 500)) * 2.0**48) / 2.0**48
     codes = [random.integers(3, size=500), random.integers(2, size=500)]
-    found = Blocks(codes, [3, 2], values).sums(values)
+    found = OneHot(codes, [3, 2], values).sums(values)
     for number, (column, size) in enumerate([(0, 3), (1, 2)]):
         for code in range(size):
             exact = [sum(map(Fraction, row[codes[column] == code])) for row in values]
@@ -520,40 +519,40 @@ def test_the_solver_always_stops_where_the_gradient_is_certainly_short(kind, row
     objective = replace(objective, margin=lead)
     with np.errstate(all="ignore"):
         weights = solve(objective, shift)
-        gradient = objective.gradient(weights, objective.scores(weights, objective.blocks), shift)
-    assert sqrt((gradient**2).sum()) + error_bound(objective, weights, shift) < TOLERANCE
-    assert certainly_short(objective, weights, gradient, shift) and np.abs(weights).max() < LARGEST
+        gradient = objective.gradient(weights, objective.scores(weights, objective.rows), shift)
+    assert sqrt((gradient**2).sum()) + objective.error_bound(weights, shift) < TOLERANCE
+    assert objective.certainly_short(weights, gradient, shift) and np.abs(weights).max() < LARGEST
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("budget", [1, 100, 10**6])
 def test_tables_that_a_line_divides_take_no_more_steps_than_others(monkeypatch, kind, budget):
     """The hinge has a corner there: a step that stops before it again and again would tell by never coming back."""
-    taken, length = [], Objective.length
+    taken, length = [], solver._length
 
     def counted(*given):
         taken.append(given)
         assert len(taken) < 300
         return length(*given)
 
-    monkeypatch.setattr(Objective, "length", counted)
+    monkeypatch.setattr(solver, "_length", counted)
     rows = pd.DataFrame({"a": ["u", "v"] * 10_000, "x": [1, 7] * 10_000, "y": ["no", "yes"] * 10_000})
     loss = KINDS[kind]
     label = {} if kind == "Softmax" else {"label": 1}
     open_source(rows, SCHEMA, Ledger(10**9, SCHEMA.name), 0).minimise(loss, AXES, Budget(budget), penalty=8, **label)
-    assert len(taken) >= minimise.STEPS
+    assert len(taken) >= solver.STEPS
 
 
 @pytest.mark.parametrize("budget", [100, 1000, 10**6])
 def test_a_row_more_takes_no_many_times_the_steps(monkeypatch, budget):
     """Rows that a line divides sit at the corners of the hinge: conjugate gradients alone can take hundreds."""
-    taken, length = [], Objective.length
+    taken, length = [], solver._length
 
     def counted(*given):
         taken.append(given)
         return length(*given)
 
-    monkeypatch.setattr(Objective, "length", counted)
+    monkeypatch.setattr(solver, "_length", counted)
     codes = [*np.random.default_rng(0).integers(0, 8, (3, 20_000))]
     columns = [Numeric(name=name, bounds=(0, 7), integer=True) for name in "abc"]
     schema = Schema(name="toy", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
@@ -562,7 +561,7 @@ def test_a_row_more_takes_no_many_times_the_steps(monkeypatch, budget):
         rows["y"] = np.append(np.where(codes[0] > 3, "yes", "no"), ["no"] * len(one))
         source = open_source(rows, schema, Ledger(10**9, "toy"), 0)
         source.minimise(Hinge(), [axis(column) for column in columns], Budget(budget), penalty=8, label=1)
-        assert minimise.STEPS <= len(taken) < 100
+        assert solver.STEPS <= len(taken) < 100
         taken.clear()
 
 
@@ -579,10 +578,10 @@ def test_noise_too_loud_for_its_solver_is_refused_before_the_charge(kind):
 def test_a_gradient_that_may_be_longer_is_not_called_short():
     objective, weights, shift = objective_of("Logistic", 30, [2, 3], 2, np.random.default_rng(0), 1.0)
     gradient = np.zeros_like(weights)
-    assert certainly_short(objective, weights, gradient, shift)
+    assert objective.certainly_short(weights, gradient, shift)
     gradient[0, 0] = TOLERANCE * 0.995
-    assert not certainly_short(objective, weights, gradient, shift)
-    assert not certainly_short(objective, weights, gradient * np.nan, shift)
+    assert not objective.certainly_short(weights, gradient, shift)
+    assert not objective.certainly_short(weights, gradient * np.nan, shift)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])

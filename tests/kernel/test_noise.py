@@ -20,6 +20,7 @@ from scipy import stats
 from veil.errors import BadInput
 from veil.kernel import SMALLEST_EPSILON, OpenDPNoise, SeededNoise, SystemNoise, make_noise
 from veil.kernel.noise import Noise
+from veil.kernel.verbs.sparse import gaps as gaps_of
 
 LEAST = 1e-4  # the smallest p-value that passes; the draws are seeded, so this is not a rate of failure
 EPSILONS = [Fraction(1, 1000), Fraction(37, 100), Fraction(1, 3), Fraction(1), Fraction(5, 2)]
@@ -222,7 +223,7 @@ def test_an_order_holds_every_position_once(size: int) -> None:
     ],
 )
 def test_gaps_have_their_law(epsilon: Fraction, threshold: int, size: int, kind: type) -> None:
-    gaps, p = SeededNoise(12).gaps(epsilon, threshold, size), gap_chance(epsilon, threshold)
+    gaps, p = gaps_of(SeededNoise(12), epsilon, threshold, size), gap_chance(epsilon, threshold)
     assert gaps.dtype == kind
     rate, shares = -np.log1p(-p), np.linspace(0, 0.96, 25)[1:]
     cuts = np.unique(np.ceil(stats.expon.ppf(shares, scale=1 / rate)))
@@ -230,7 +231,7 @@ def test_gaps_have_their_law(epsilon: Fraction, threshold: int, size: int, kind:
 
 
 def test_a_gap_chance_wrong_by_one_percent_is_rejected() -> None:
-    gaps, rate = SeededNoise(13).gaps(Fraction(1, 2), 4, 10**6), -np.log1p(-1.01 * gap_chance(Fraction(1, 2), 4))
+    gaps, rate = gaps_of(SeededNoise(13), Fraction(1, 2), 4, 10**6), -np.log1p(-1.01 * gap_chance(Fraction(1, 2), 4))
     cuts = np.unique(np.ceil(stats.expon.ppf(np.linspace(0, 0.96, 25)[1:], scale=1 / rate)))
     assert tail_fit(gaps, cuts, np.exp(-cuts * rate)) < LEAST
 
@@ -238,7 +239,7 @@ def test_a_gap_chance_wrong_by_one_percent_is_rejected() -> None:
 def test_gaps_agree_with_drawing_the_noise_of_every_empty_cell() -> None:
     epsilon, threshold = Fraction(1, 2), 4
     passing = np.flatnonzero(SeededNoise(14).discrete_laplace(epsilon, 4 * 10**6) > threshold)
-    dense, sparse = np.diff(passing) - 1, SeededNoise(15).gaps(epsilon, threshold, passing.size)
+    dense, sparse = np.diff(passing) - 1, gaps_of(SeededNoise(15), epsilon, threshold, passing.size)
     cuts = np.unique(np.ceil(np.quantile(dense, np.linspace(0.1, 0.98, 40))))
     assert stats.chi2_contingency([tally(dense, cuts), tally(sparse, cuts)]).pvalue > LEAST
 
@@ -253,7 +254,7 @@ def test_draws_of_one_call_are_independent() -> None:
 def test_no_draws_are_drawn_for_size_zero(source: Noise) -> None:
     none = np.zeros(0, np.int64)
     draws = [source.geometric(Fraction(1), 0), source.discrete_laplace(Fraction(1), 0), source.below(3, 0)]
-    draws += [source.gaps(Fraction(1), 3, 0), source.gaps(Fraction(1), 50, 0), source.flips(none, Fraction(1))]
+    draws += [gaps_of(source, Fraction(1), 3, 0), gaps_of(source, Fraction(1), 50, 0), source.flips(none, Fraction(1))]
     assert [draw.size for draw in draws] == [0] * 6
 
 
@@ -345,7 +346,7 @@ def test_the_same_seed_gives_the_same_draws_and_another_seed_others() -> None:
     def draws(seed: int | np.random.Generator) -> list[list[int]]:
         noise = SeededNoise(seed)
         laplace, order = noise.discrete_laplace(Fraction(1, 3), 50), noise.permutation(50)
-        return [laplace.tolist(), order.tolist(), noise.gaps(Fraction(1), 40, 5).tolist()]
+        return [laplace.tolist(), order.tolist(), gaps_of(noise, Fraction(1), 40, 5).tolist()]
 
     assert draws(1) == draws(1) == draws(np.random.default_rng(1))
     assert draws(1) != draws(2)

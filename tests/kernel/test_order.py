@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from veil import Budget, Categorical, CellScores, Ledger, Numeric, Schema, grid, open_source
 from veil.kernel import SeededNoise
-from veil.kernel.order import PARTS_OF_A_ROW, even_cuts, misordered_rows
+from veil.kernel.verbs.order import PARTS_OF_A_ROW, even_cuts, misordered_rows
 
 SCHEMA = Schema(
     name="t",

@@ -11,8 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from veil import BadInput, Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
 from veil.kernel import PARTS
-from veil.kernel.checks import SCORES
-from veil.kernel.scores import UNIT
+from veil.kernel.scores import OF_ROWS, UNIT
 
 LOOSE = [ExpectedCorrect(0.5, (PARTS, 2, 5)), ExpectedCorrect(3.0)]  # their ranges hold for any weights and steps
 EXPECTED = [ExpectedCorrect(0.5), ExpectedCorrect(0.01), *LOOSE]
@@ -33,7 +32,7 @@ def changes(score, table):
 
 
 def test_every_score_on_the_closed_list_is_tested():
-    assert {type(score) for score in ALL} == set(SCORES)
+    assert {type(score) for score in ALL} == set(OF_ROWS)
 
 
 @pytest.mark.parametrize("score", ALL, ids=repr)

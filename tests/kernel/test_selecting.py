@@ -33,8 +33,9 @@ from veil import (
     open_source,
 )
 from veil.kernel import Logistic
-from veil.kernel.mechanisms import peel
 from veil.kernel.table import read_table
+from veil.kernel.verbs.choose import peel
+from veil.kernel.words import word_counts, word_tables
 
 WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
 LABEL = Categorical(name="label", values=("no", "yes"))
@@ -60,7 +61,7 @@ def table_of(rows):
 def test_an_added_row_moves_no_more_counts_of_words_than_its_reach(rows, extra, most):
     for words in (None, (0, 2, 3)):
         asked = bag(SCHEMA, words=words, most=most)
-        before, after = (table_of(some).word_counts(asked) for some in (rows, [*rows, extra]))
+        before, after = (word_counts(table_of(some), asked, asked.most, 2) for some in (rows, [*rows, extra]))
         moved = np.abs(after - before).sum()
         having = len(extra[1] & {WORDS[code] for code in asked.codes})
         assert moved == min(having, most) <= asked.reach == min(most, asked.size)
@@ -68,7 +69,7 @@ def test_an_added_row_moves_no_more_counts_of_words_than_its_reach(rows, extra, 
 
 @given(rows=held, extra=st.tuples(st.sampled_from(["no", "yes"]), st.sets(st.sampled_from(WORDS))))
 def test_an_added_row_moves_the_score_of_every_word_within_its_range(rows, extra):
-    before, after = (table_of(some).word_tables(bag(SCHEMA)) for some in (rows, [*rows, extra]))
+    before, after = (word_tables(table_of(some), bag(SCHEMA)) for some in (rows, [*rows, extra]))
     for score in SCORES:
         moves = score.each(after) - score.each(before)
         assert score.low <= moves.min() and moves.max() <= score.high
@@ -76,28 +77,28 @@ def test_an_added_row_moves_the_score_of_every_word_within_its_range(rows, extra
 
 def test_words_that_a_row_counts_for_are_a_uniform_draw_of_those_asked_about():
     rows = [("yes", set(WORDS))] * 6000
-    counts = opened(rows).count_words(bag(SCHEMA, words=(1, 2, 5), most=1), HUGE).value[:, 1]
+    counts = opened(rows).count(bag(SCHEMA, words=(1, 2, 5), most=1), HUGE).value[:, 1]
     assert counts.sum() == 6000 and abs(counts - 2000).max() < 5 * (6000 * 2 / 9) ** 0.5
 
 
 def test_counts_within_a_set_of_words_have_the_noise_of_the_set():
     source = opened([("yes", {"ant"})])
-    scales = [source.count_words(bag(SCHEMA, words=words, most=4), Budget(1)).scale for words in (None, (0,), (0, 1))]
+    scales = [source.count(bag(SCHEMA, words=words, most=4), Budget(1)).scale for words in (None, (0,), (0, 1))]
     assert scales == [4, 1, 2]
 
 
 def test_a_sparse_count_of_words_blanks_what_is_below_the_threshold():
     rows = [("yes", {"ant", "bee"})] * 30 + [("no", {"bee"})] * 4
-    found = opened(rows).count_words_sparse(bag(SCHEMA), HUGE, threshold=4).value
+    found = opened(rows).count_sparse(bag(SCHEMA), HUGE, threshold=4).value
     assert (found.codes.tolist(), found.counts.tolist()) == ([1, 3], [30, 30])
-    alone = opened(rows).count_words_sparse(bag(SCHEMA), HUGE, threshold=33, by_class=False).value
+    alone = opened(rows).count_sparse(bag(SCHEMA), HUGE, threshold=33, by_class=False).value
     assert (alone.codes.tolist(), alone.counts.tolist()) == ([1], [34])
 
 
 @pytest.mark.parametrize("score", SCORES, ids=repr)
 def test_a_huge_budget_chooses_the_true_best(score):
     rows = [("yes", {"ant", "bee"})] * 40 + [("no", {"bee", "cat"})] * 20 + [("no", {"dog"})] * 7 + [("yes", {"elk"})]
-    exact = score.each(table_of(rows).word_tables(bag(SCHEMA)))
+    exact = score.each(word_tables(table_of(rows), bag(SCHEMA)))
     best = opened(rows).choose_best(bag(SCHEMA), score, HUGE, count=3).value
     assert sorted(exact[best], reverse=True) == exact[best].tolist() == sorted(exact, reverse=True)[:3]
     level = sorted(exact, reverse=True)[2] / score.unit
@@ -146,8 +147,8 @@ def test_peeling_has_the_law_of_permute_and_flip_without_replacement():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda source, part: source.count_words(bag(SCHEMA), part),
-        lambda source, part: source.count_words_sparse(bag(SCHEMA), part),
+        lambda source, part: source.count(bag(SCHEMA), part),
+        lambda source, part: source.count_sparse(bag(SCHEMA), part),
         lambda source, part: source.choose_best(bag(SCHEMA), Rows(), part, count=2),
         lambda source, part: source.choose_above(bag(SCHEMA), Rows(), 1, part, most=2),
         lambda source, part: source.sift(bag(SCHEMA), Rows(), 1, part, most=2),
@@ -171,14 +172,14 @@ def test_every_verb_is_charged_before_it_answers_and_refused_without_budget(ask)
         lambda s: s.choose_above(bag(SCHEMA), Rows(), float("nan"), Budget(1), most=1),
         lambda s: s.sift(bag(SCHEMA), Rows(), 1, Budget(1), most=0),
         lambda s: s.sift([], Rows(), 1, Budget(1), most=1),
-        lambda s: s.count_words(Bag("text", 6, 0), Budget(1)),
-        lambda s: s.count_words(Bag("text", 1, 2, (3, 4)), Budget(1)),
-        lambda s: s.count_words(Bag("text", 2, 2, (4, 3)), Budget(1)),
-        lambda s: s.count_words(Bag("text", 1, 2, (6,)), Budget(1)),
-        lambda s: s.count_words(Bag("text", 0, 2, ()), Budget(1)),
-        lambda s: s.count_words(Bag("label", 2, 2), Budget(1)),
-        lambda s: s.count_words("text", Budget(1)),
-        lambda s: s.count_words_sparse(bag(SCHEMA), Budget("1/1000000000"), threshold=-1),
+        lambda s: s.count(Bag("text", 6, 0), Budget(1)),
+        lambda s: s.count(Bag("text", 1, 2, (3, 4)), Budget(1)),
+        lambda s: s.count(Bag("text", 2, 2, (4, 3)), Budget(1)),
+        lambda s: s.count(Bag("text", 1, 2, (6,)), Budget(1)),
+        lambda s: s.count(Bag("text", 0, 2, ()), Budget(1)),
+        lambda s: s.count(Bag("label", 2, 2), Budget(1)),
+        lambda s: s.count("text", Budget(1)),
+        lambda s: s.count_sparse(bag(SCHEMA), Budget("1/1000000000"), threshold=-1),
     ],
 )
 def test_a_question_that_does_not_fit_is_refused_before_it_is_charged(ask):
@@ -191,7 +192,7 @@ def test_a_question_that_does_not_fit_is_refused_before_it_is_charged(ask):
 def test_parts_of_a_split_keep_the_words_of_their_rows():
     rows = [("yes", {"ant"})] * 5 + [("no", {"bee"})] * 3
     parts = opened(rows).split(axis(LABEL))
-    found = [part.count_words(bag(SCHEMA), HUGE, by_class=False).value[:2, 0].tolist() for part in parts]
+    found = [part.count(bag(SCHEMA), HUGE, by_class=False).value[:2, 0].tolist() for part in parts]
     assert found == [[0, 3], [5, 0], [0, 0]]
 
 
@@ -200,19 +201,19 @@ def test_a_matrix_is_counted_like_the_texts_it_stands_for():
     dense = np.array([[word in words for word in WORDS] for _, words in rows], float)
     wide = SCHEMA.model_copy(update={"column": (LABEL, Text(name="text", words=WORDS, words_per_row=6))})
     labels = [label for label, _ in rows]
-    texts = opened(rows, wide).count_words(bag(wide), HUGE).value
+    texts = opened(rows, wide).count(bag(wide), HUGE).value
     for matrix in (dense, sparse.csr_array(dense), sparse.coo_matrix(dense), sparse.csc_matrix(dense)):
         source = open_source({"label": labels, "text": matrix}, wide, Ledger(10**15, "zoo"), 0)
-        assert (source.count_words(bag(wide), HUGE).value == texts).all()
+        assert (source.count(bag(wide), HUGE).value == texts).all()
 
 
 def test_a_person_s_rows_share_what_one_row_may_cost():
     people = SCHEMA.model_copy(update={"person": "who", "rows_per_person": 3})
     table = {"label": ["yes"] * 9, "text": ["ant bee"] * 9, "who": ["a"] * 9}
     source = open_source(table, people, Ledger(10**15, "zoo"), 0)
-    assert source.count_words(bag(people), Budget(1)).scale == 2 * 3
+    assert source.count(bag(people), Budget(1)).scale == 2 * 3
     assert source.choose_best(bag(people), Rows(), Budget(1), count=2).scale == 2 * 3
-    assert source.count_words(bag(people), HUGE).value[0].tolist() == [0, 3]
+    assert source.count(bag(people), HUGE).value[0].tolist() == [0, 3]
 
 
 def test_sifting_has_the_law_of_a_sieve_asked_one_by_one():
@@ -240,11 +241,11 @@ def test_strange_rows_never_warn_print_or_fail(capfd, recwarn):
     for labels in (["yes"] * 10, [None] * 10, [object()] * 10):
         source = open_source({"label": labels, "text": strange}, SCHEMA, Ledger(10**15, "zoo"))
         answers = [
-            source.count_words(bag(SCHEMA), Budget(1)),
+            source.count(bag(SCHEMA), Budget(1)),
             source.choose_best(bag(SCHEMA), Entropy(), Budget(1), count=6),
             source.choose_above(bag(SCHEMA), Gini(), -5, Budget(1), most=6),
             source.sift(bag(SCHEMA), Purity(), 1, Budget(1), most=6),
-            source.minimise_words(Logistic(), bag(SCHEMA), Budget(1), label=1),
+            source.minimise(Logistic(), bag(SCHEMA), Budget(1), label=1),
         ]
         assert all(answer.value.dtype == np.int64 and not answer.value.flags.writeable for answer in answers)
     assert not recwarn.list and capfd.readouterr() == ("", "")
@@ -253,9 +254,9 @@ def test_strange_rows_never_warn_print_or_fail(capfd, recwarn):
 def test_no_row_and_one_row_are_answered_in_the_same_form():
     for rows in ([], [("yes", set())], [("no", set(WORDS))]):
         source = opened(rows)
-        assert source.count_words(bag(SCHEMA), Budget(1)).value.shape == (6, 2)
+        assert source.count(bag(SCHEMA), Budget(1)).value.shape == (6, 2)
         assert source.choose_best(bag(SCHEMA), Majority(), Budget(1), count=2).value.shape == (2,)
-        assert source.minimise_words(Logistic(), bag(SCHEMA), Budget(1), label=0).value.shape == (6, 1)
+        assert source.minimise(Logistic(), bag(SCHEMA), Budget(1), label=0).value.shape == (6, 1)
 
 
 class Shrinking(int):
@@ -276,5 +277,5 @@ def test_a_bag_that_hides_how_many_counts_a_row_moves_is_refused(crafted):
     ledger = Ledger(10, "words")
     source = open_source({"text": ["ant bee cat"], "label": ["no"]}, schema, ledger)
     with pytest.raises(BadInput):
-        source.count_words(crafted, Budget(1))
+        source.count(crafted, Budget(1))
     assert ledger.spent == 0

@@ -331,7 +331,7 @@ def test_every_verb_is_refused_without_an_answer_when_the_ledger_is_short(ask):
 def test_every_verb_charges_before_it_reads_a_row(ask, monkeypatch):
     source, ledger = source_of()
     seen = []
-    for name in ("tabulate", "tabulate_each", "occupied", "blocks"):
+    for name in ("tabulate", "column"):
         real = getattr(type(source._table), name)
         watch = lambda self, *args, real=real, **kw: seen.append(ledger.spent) or real(self, *args, **kw)  # noqa: E731
         monkeypatch.setattr(type(source._table), name, watch)
@@ -348,7 +348,7 @@ def test_a_failure_after_the_charge_still_costs(ask, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError
 
-    for name in ("tabulate", "tabulate_each", "occupied", "blocks"):
+    for name in ("tabulate", "column"):
         monkeypatch.setattr(type(source._table), name, fail)
     with pytest.raises(MemoryError):
         answer = ask(source, Budget(2))

@@ -18,6 +18,7 @@ from veil import (
     Predicted,
     Schema,
     SeededNoise,
+    Source,
     Tree,
     axis,
     grid,
@@ -25,7 +26,8 @@ from veil import (
 )
 from veil.kernel import table as tables
 from veil.kernel.table import Table, read_table
-from veil.kernel.tally import bundles
+from veil.kernel.verbs.count import TOGETHER, bundles, counts_of_each
+from veil.kernel.verbs.sparse import occupied
 
 SCHEMA = Schema(
     name="toy",
@@ -83,7 +85,7 @@ def test_the_size_of_the_blocks_changes_nothing(partition, block, monkeypatch):
 @pytest.mark.parametrize("by_class", [True, False])
 @given(rows=st.lists(row, max_size=12), asked=st.lists(st.sampled_from([*PARTITIONS.values()]), max_size=8))
 def test_partitions_counted_together_are_counted_as_one_by_one(by_class, rows, asked):
-    together, table = table_of(rows).tabulate_all(asked, by_class), table_of(rows)
+    together, table = counts_of_each(table_of(rows), asked, by_class), table_of(rows)
     assert len(together) == len(asked)
     assert all(np.array_equal(found, table.tabulate(one, by_class)) for found, one in zip(together, asked, strict=True))
 
@@ -91,7 +93,7 @@ def test_partitions_counted_together_are_counted_as_one_by_one(by_class, rows, a
 def test_small_grids_of_different_columns_are_counted_as_one():
     a, x, both = (grid(SCHEMA, *names) for names in ("a", "x", "ax"))
     asked = [WHOLE, a, x, x, a, both, PARTITIONS["tree"], a]
-    assert bundles(asked, range(len(asked)), tables.TOGETHER) == [[0], [1, 2], [3, 4], [5], [6], [7]]
+    assert bundles(asked, range(len(asked)), TOGETHER) == [[0], [1, 2], [3, 4], [5], [6], [7]]
     assert bundles([a, x], range(2), a.size * x.size - 1) == [[0], [1]]
     assert bundles([a & x, Grid((*x.axes, *a.axes)), both], range(3), 10**6) == [[0], [1], [2]]
 
@@ -100,7 +102,7 @@ def test_columns_of_one_value_are_no_limit_to_how_many_are_counted():
     names = [f"c{i}" for i in range(70)]
     schema = Schema(name="t", column=[Categorical(name=name, values=("v",), missing="v") for name in names])
     source = open_source({name: ["v"] * 3 for name in names}, schema, Ledger(1, "t"))
-    assert all((counts == 3).all() for counts in source._table.tabulate_all([grid(schema, name) for name in names]))
+    assert all((counts == 3).all() for counts in counts_of_each(source._table, [grid(schema, name) for name in names]))
     assert source.choose([grid(schema, name) for name in names], Majority(), 1).value.size == 1
 
 
@@ -108,22 +110,26 @@ def test_columns_of_one_value_are_no_limit_to_how_many_are_counted():
 def test_occupied_cells_are_the_nonzero_counts_in_order(rows):
     question = grid(SCHEMA, "a", "x")
     dense = table_of(rows).tabulate(question).ravel()
-    codes, counts = table_of(rows).occupied(question)
+    codes, counts = occupied(table_of(rows), question, len(SCHEMA.classes))
     assert list(codes) == list(np.flatnonzero(dense)) and list(counts) == list(dense[dense > 0])
+
+
+def divided(table, partition):
+    return table.split(table.cell_of_each(partition), partition.size)
 
 
 @given(rows=st.lists(row, max_size=20))
 def test_parts_are_disjoint_and_complete_however_deep(rows):
-    parts = table_of(rows).split(grid(SCHEMA, "a"))
+    parts = divided(table_of(rows), grid(SCHEMA, "a"))
     assert len(parts) == 4
-    deeper = [part.split(axis(SCHEMA.get("x"), 1)) for part in parts]
+    deeper = [divided(part, axis(SCHEMA.get("x"), 1)) for part in parts]
     total = sum(leaf.tabulate(grid(SCHEMA, "a", "x")) for leaves in deeper for leaf in leaves)
     assert (total == table_of(rows).tabulate(grid(SCHEMA, "a", "x"))).all()
 
 
 def test_random_parts_follow_the_weights():
-    table = table_of(np.zeros((30000, 3), int))
-    sizes = [len(part) for part in table.split_at_random([1, 2, 3], SeededNoise(0))]
+    source = Source(table_of(np.zeros((30000, 3), int)), SCHEMA, Ledger(1, SCHEMA.name).account, SeededNoise(0))
+    sizes = [len(part._table) for part in source.split_at_random(1, 2, 3)]
     assert sum(sizes) == 30000 and np.abs(np.array(sizes) - [5000, 10000, 15000]).max() < 400
 
 

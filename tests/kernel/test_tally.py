@@ -1,5 +1,7 @@
 """Counting many grids together gives what counting each of them gives, however they are nested and however large."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,7 +24,8 @@ from veil import (
     open_source,
 )
 from veil.kernel import tally
-from veil.kernel.tally import merging
+from veil.kernel.tally import Tally, merging
+from veil.kernel.verbs import choose as choosing
 
 SCHEMA = Schema(
     name="many",
@@ -58,14 +61,14 @@ def table(rows, seed=0):
 @given(st.lists(st.sampled_from([Grid(), *EVERY, *TRIPLES]), min_size=1, max_size=12), st.integers(0, 40))
 def test_many_grids_have_the_counts_of_each(grids, rows):
     one = table(rows)
-    together = dict(one.tabulate_each(grids))
+    together = dict(Tally(one).each(grids))
     assert sorted(together) == list(range(len(grids)))
     assert all((together[place] == one.tabulate(grid)).all() for place, grid in enumerate(grids))
 
 
 def test_a_part_counts_its_own_rows():
-    part = table(500).split(EVERY[2])[1]
-    assert all((counts == part.tabulate(TRIPLES[place])).all() for place, counts in part.tabulate_each(TRIPLES))
+    part = (one := table(500)).split(one.cell_of_each(EVERY[2]), EVERY[2].size)[1]
+    assert all((counts == part.tabulate(TRIPLES[place])).all() for place, counts in Tally(part).each(TRIPLES))
 
 
 def test_coarser_grids_are_added_up_without_the_rows(monkeypatch):
@@ -73,7 +76,7 @@ def test_coarser_grids_are_added_up_without_the_rows(monkeypatch):
     looks = []
     count = tally.Tally._count
     monkeypatch.setattr(tally.Tally, "_count", lambda self, grid: looks.append(grid) or count(self, grid))
-    dict(table(100).tabulate_each(TRIPLES))
+    dict(Tally(table(100)).each(TRIPLES))
     assert looks == [max(TRIPLES, key=lambda grid: grid.size)]
 
 
@@ -82,23 +85,23 @@ def test_grids_that_begin_alike_are_counted_as_one(monkeypatch):
     count = tally.Tally._count
     monkeypatch.setattr(tally.Tally, "_count", lambda self, grid, rest=1: looks.append(grid) or count(self, grid, rest))
     for grids, seen in (([WHOLE, a, b], [WHOLE, a & b]), ([a & b, a & c], [a & b & c])):
-        assert all((counts == one.tabulate(grids[place])).all() for place, counts in one.tabulate_each(grids))
+        assert all((counts == one.tabulate(grids[place])).all() for place, counts in Tally(one).each(grids))
         assert looks == seen
         looks.clear()
-    dict(table(30).tabulate_each([a, b]))
+    dict(Tally(table(30)).each([a, b]))
     assert looks == [a, b]  # adding up would take longer than the rows do
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
-    whole = dict(table(300).tabulate_each(TRIPLES))
+    whole = dict(Tally(table(300)).each(TRIPLES))
     monkeypatch.setattr(tally, "BLOCK", 7)
-    assert all((counts == whole[place]).all() for place, counts in table(300).tabulate_each(TRIPLES))
+    assert all((counts == whole[place]).all() for place, counts in Tally(table(300)).each(TRIPLES))
 
 
 def test_of_a_huge_grid_the_cells_with_rows_are_counted(monkeypatch):
     monkeypatch.setattr(tally, "MOST_CELLS", 10)
     one, grid = table(200), TRIPLES[-1]
-    ((_, found),) = one.tabulate_each([grid])
+    ((_, found),) = Tally(one).each([grid])
     dense = one.tabulate(grid)
     assert (found == dense[dense.any(axis=1)]).all() and len(found) < grid.size
 
@@ -134,10 +137,10 @@ def test_groups_in_a_cell_are_the_same_from_a_sparse_matrix(monkeypatch, most):
     monkeypatch.setattr(tally, "MOST_GATHERED", most)
     one, cells = table(300), EVERY[2]
     found = {}
-    for places, starts, counts in one.tabulate_within(cells, AXES):
+    for places, starts, counts in Tally(one).within(one.cell_of_each(cells), cells.size, AXES):
         found.update(zip(places, np.split(counts, starts[1:]), strict=True))
     for place, counts in found.items():
-        parts = [part.tabulate(Grid((AXES[place],))) for part in one.split(cells)]
+        parts = [part.tabulate(Grid((AXES[place],))) for part in one.split(one.cell_of_each(cells), cells.size)]
         assert (np.moveaxis(counts, 1, 0) == parts).all()
     assert sorted(found) == list(range(len(AXES)))
 
@@ -190,19 +193,18 @@ def test_billions_of_rows_are_weighed_without_overflow(monkeypatch, kind):
         def __len__(self):
             return rows
 
-        def tabulate_each(self, grids):
-            return enumerate([mixed, pure])
-
         def tabulate(self, tree):
-            return mixed if tree is candidates[0] else pure
+            return mixed if tree.columns == candidates[0].columns else pure
 
+    crowded = [mixed, pure]
     monkeypatch.setattr(source, "_table", Crowd())
+    monkeypatch.setattr(choosing, "Tally", lambda _: SimpleNamespace(each=lambda grids: enumerate(crowded)))
     candidates = [kind(axis(column)) for column in source.schema.features]
     assert source.choose(candidates, Discernibility(), Budget(1)).value is candidates[1]
     chosen = source.choose(candidates, Discernibility(), Budget(1), handicaps=[-(2**30), 2**30]).value
     assert chosen is candidates[1]  # half a trillion pairs a row against two billion
     for mark in (100, 2**30):
-        monkeypatch.setattr(Crowd, "tabulate_each", lambda self, grids: enumerate([pure, pure]))
+        crowded[:] = [pure, pure]
         monkeypatch.setattr(Crowd, "tabulate", lambda self, tree: pure)
         assert source.choose(candidates, Discernibility(), Budget(1), handicaps=[mark, 0]).value is candidates[1]
 
@@ -214,13 +216,13 @@ def test_many_classes_do_not_multiply_the_counters(monkeypatch):
     schema = Schema(name="w", label="y", column=[*columns, many])
     rows = {"a": ["1", "2", "2"], "b": ["3", "4", "4"], "y": ["7", "8", "8"]}
     source = open_source(rows, schema, Ledger(1, "w"), noise=0)
-    ((_, counts),) = source._table.tabulate_each([axis(columns[0]) & axis(columns[1])])
+    ((_, counts),) = Tally(source._table).each([axis(columns[0]) & axis(columns[1])])
     assert counts.shape == (2, 50) and counts.sum() == 3 and counts.max() == 2
 
 
 def test_a_coarser_grid_is_not_added_up_from_occupied_cells(monkeypatch):
     one, fine, coarse = table(50), TRIPLES[-1], TRIPLES[-3]
     monkeypatch.setattr(tally, "MOST_CELLS", fine.size)  # enough for its cells, not for their classes
-    for place, counts in one.tabulate_each([fine, coarse]):
+    for place, counts in Tally(one).each([fine, coarse]):
         dense = one.tabulate([fine, coarse][place])
         assert np.array_equal(counts[counts.any(axis=1)], dense[dense.any(axis=1)])

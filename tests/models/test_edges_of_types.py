@@ -38,7 +38,7 @@ def test_words_of_every_place_are_counted(size):
     )
     last = tuple(range(size - 3, size))
     for asked, wanted in ((None, size), (last, 3), (last[:2], 2), ((0,), 1)):
-        found = source.count_words(bag(mail(size), words=asked), 10**7).value
+        found = source.count(bag(mail(size), words=asked), 10**7).value
         assert (found == [1, 0]).all() and len(found) == wanted
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from veil import WHOLE, BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
 from veil.kernel import SparseCounts
+from veil.kernel.verbs.sparse import occupied
 from veil.plans.histograms.grids import grids
 from veil.plans.histograms.privpfc import class_weights, privpfc
 from veil.plans.histograms.projected_histogram import cut_into, projected_histogram
@@ -82,7 +83,7 @@ def test_a_projected_histogram_without_noise_is_the_greedy_histogram():
         best.append(min(left, key=left.get))
         blocks = blocks * 1000 + cut_into(schema.get(best[-1]), 4).cells(codes)
     assert list(release.question.columns) == best
-    found, counts = source._table.occupied(release.question)
+    found, counts = occupied(source._table, release.question, len(source.schema.classes))
     assert isinstance(release.value, SparseCounts)
     assert dict(zip(release.value.codes, release.value.counts, strict=True)) == dict(zip(found, counts, strict=True))
 

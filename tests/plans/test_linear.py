@@ -10,10 +10,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from veil import BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
-from veil.kernel import WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax, check_penalties
-from veil.kernel.checks import check_groups
-from veil.kernel.minimise import amounts
+from veil.kernel import WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax
 from veil.kernel.shaped import equal_sums
+from veil.kernel.verbs.minimise import amounts, check_groups, check_penalties
 from veil.plans.finish import probabilities
 from veil.plans.linear import (
     LARGEST_COLUMN,

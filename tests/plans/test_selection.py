@@ -30,13 +30,13 @@ def asked(plan, schema=MAIL, rows=ROWS, **settings):
     [
         ({"k": 3, "score": "count"}, ["choose_best"]),
         ({"k": 5, "score": "gini"}, ["choose_best"]),
-        ({"k": 6, "score": "count"}, ["count_words"]),
-        ({"k": 6, "score": "difference"}, ["count_words"]),
-        ({"k": 6, "score": "gini"}, ["count", "count_words"]),
-        ({"k": 3, "words_per_row": 2}, ["count", "count_words"]),
-        ({"k": 3, "method": "perturb"}, ["count", "count_words"]),
+        ({"k": 6, "score": "count"}, ["count"]),
+        ({"k": 6, "score": "difference"}, ["count"]),
+        ({"k": 6, "score": "gini"}, ["count", "count"]),
+        ({"k": 3, "words_per_row": 2}, ["count", "count"]),
+        ({"k": 3, "method": "perturb"}, ["count", "count"]),
         ({"k": 9, "method": "peel"}, ["choose_best"]),
-        ({"k": 3, "method": "cluster"}, ["count", "count_words"]),
+        ({"k": 3, "method": "cluster"}, ["count", "count"]),
     ],
 )
 def test_the_best_are_chosen_in_the_way_with_less_noise(settings, verbs):
@@ -47,11 +47,11 @@ def test_the_best_are_chosen_in_the_way_with_less_noise(settings, verbs):
     ("settings", "verbs"),
     [
         ({"at_most": 2}, ["choose_above"]),
-        ({"at_most": 3}, ["count", "count_words"]),
-        ({"at_most": 3, "score": "count"}, ["count_words"]),
+        ({"at_most": 3}, ["count", "count"]),
+        ({"at_most": 3, "score": "count"}, ["count"]),
         ({"at_most": 3, "method": "sieve"}, ["sift"]),
         ({"at_most": 9, "method": "peel"}, ["choose_above"]),
-        ({"at_most": 3, "method": "cluster"}, ["count", "count_words"]),
+        ({"at_most": 3, "method": "cluster"}, ["count", "count"]),
     ],
 )
 def test_a_threshold_is_held_in_the_way_with_less_noise(settings, verbs):
@@ -60,7 +60,7 @@ def test_a_threshold_is_held_in_the_way_with_less_noise(settings, verbs):
 
 def test_counts_of_very_many_words_are_drawn_only_above_the_threshold():
     settings = {"threshold": 400, "at_most": 50, "score": "count"}
-    assert asked(select_above, WIDE, **settings) == ["count_words_sparse"]
+    assert asked(select_above, WIDE, **settings) == ["count_sparse"]
 
 
 def test_columns_of_a_table_are_chosen_one_after_the_other():
@@ -74,7 +74,7 @@ def test_columns_of_a_table_are_chosen_one_after_the_other():
 
 def test_naive_bayes_of_words_asks_for_totals_and_words():
     for words in (None, [3, 7]):
-        assert asked(sparse_naive_bayes, words=words) == ["count", "count_words"]
+        assert asked(sparse_naive_bayes, words=words) == ["count", "count"]
 
 
 def test_like_points_share_a_cluster():

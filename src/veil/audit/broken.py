@@ -18,9 +18,11 @@ import numpy.typing as npt
 
 from ..errors import BudgetRefused
 from ..kernel import WEIGHT_UNIT, Budget, Ledger, Logistic, SystemNoise
-from ..kernel.mechanisms import discrete_laplace, permute_and_flip
-from ..kernel.minimise import Amounts, Blocks, Objective, amounts, group_noise, minimiser, solve
+from ..kernel.flip import permute_and_flip
+from ..kernel.gradients import Objective, OneHot
 from ..kernel.noise import Noise
+from ..kernel.verbs.minimise import Amounts, amounts, group_noise, minimiser, solve
+from .harness import discrete_laplace
 from .tables import Table
 
 Array = npt.NDArray[Any]
@@ -180,7 +182,7 @@ def _pulling(table: Table, given: Amounts) -> Objective:
     likes = {"colour": ["red"], "age": [0, 1], "label": ["yes"]}
     codes = [np.array([value not in like for value in table[name]], np.intp) for name, like in likes.items()]
     truth = np.array([[1.0 if label == "yes" else -1.0 for label in table["label"]]])
-    return Objective(Blocks(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))
+    return Objective(OneHot(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))
 
 
 def centred_minimum(table: Table, noise: Noise, trials: int) -> Array:

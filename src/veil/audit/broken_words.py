@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.mechanisms import discrete_laplace
 from ..kernel.noise import Noise
+from .harness import discrete_laplace
 from .tables import Table
 
 Array = npt.NDArray[Any]

@@ -12,6 +12,7 @@ many runs, found none. An audit is never a proof of privacy; what it could have 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from itertools import chain
 from math import exp
@@ -87,6 +88,11 @@ class Finding:
     def power(self) -> str:
         """What this audit could see, in words."""
         return f"at most {self.ceiling:.2f}; a loss of exactly {self.claim:g} would have shown {self.at_claim:.2f}"
+
+
+def discrete_laplace(exact: Counts, epsilon: Fraction, noise: Noise) -> Counts:
+    """Whole numbers with discrete Laplace noise: enough if one row moves them by one in all."""
+    return exact + noise.discrete_laplace(epsilon, exact.size).reshape(exact.shape)
 
 
 def repeat(run: Callable[[Any, Noise], Any]) -> Runs:

@@ -32,11 +32,10 @@ from ..kernel import (
     Source,
     SparseCounts,
 )
-from ..kernel.mechanisms import discrete_laplace
 from ..kernel.noise import Noise
 from ..questions import WHOLE, CellScores, Drawn, Grid, Linear, Partition, Predicted, grid
 from ..schema import Categorical, Schema
-from .harness import Case, View
+from .harness import Case, View, discrete_laplace
 from .tables import (
     AGES,
     BLUE,

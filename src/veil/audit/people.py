@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.mechanisms import discrete_laplace
 from ..kernel.noise import Noise
 from ..models.narrowed import MARK, fitting
 from ..schema import Categorical, Schema
-from .harness import Case, Runs
+from .harness import Case, Runs, discrete_laplace
 from .pairs import pair
 from .tables import ONE, PARADE, PLACE, PLACES, Table, between, open_table
 from .tables import people as table_of

@@ -54,14 +54,14 @@ def words() -> Iterator[Case]:
 
 
 def _counts() -> Iterator[Case]:
-    both = asking(lambda source: source.count_words(ALL, ONE).value[:2, 0], WORDS)
-    yield Case("count_words", 1, (NOTHING, PAIR), both, "a row moves two counts", 4_000, 100_000, ZERO_OR_ONE)
-    drawn = opening(lambda source: source.count_words(ALL, ONE).value[:4, 0], schema=WORDS)
-    yield Case("count_words, drawn", 1, (NOTHING, MANY_WORDS), drawn, "two of four words", 1_000, 20_000, ZERO_OR_ONE)
-    alone = asking(lambda source: source.count_words(bag(WORDS, words=(0,)), ONE).value[:, 0], WORDS)
-    yield Case("count_words, of a set", 1, (NOTHING, PAIR), alone, "one word: less noise", 3_000, views=ZERO_OR_ONE)
-    sparse = asking(lambda source: tuple(source.count_words_sparse(ALL, ONE, threshold=1).value.codes.tolist()), WORDS)
-    yield Case("count_words_sparse", 1, (NOTHING, PAIR), sparse, "which counts pass", 1_000, 40_000)
+    both = asking(lambda source: source.count(ALL, ONE).value[:2, 0], WORDS)
+    yield Case("count, words", 1, (NOTHING, PAIR), both, "a row moves two counts", 4_000, 100_000, ZERO_OR_ONE)
+    drawn = opening(lambda source: source.count(ALL, ONE).value[:4, 0], schema=WORDS)
+    yield Case("count, drawn words", 1, (NOTHING, MANY_WORDS), drawn, "two of four words", 1_000, 20_000, ZERO_OR_ONE)
+    alone = asking(lambda source: source.count(bag(WORDS, words=(0,)), ONE).value[:, 0], WORDS)
+    yield Case("count, few words", 1, (NOTHING, PAIR), alone, "one word: less noise", 3_000, views=ZERO_OR_ONE)
+    sparse = asking(lambda source: tuple(source.count_sparse(ALL, ONE, threshold=1).value.codes.tolist()), WORDS)
+    yield Case("count_sparse, words", 1, (NOTHING, PAIR), sparse, "which counts pass", 1_000, 40_000)
 
 
 def _choices() -> Iterator[Case]:
@@ -75,13 +75,13 @@ def _choices() -> Iterator[Case]:
     sifted = asking(lambda source: tuple(source.sift(ALL, Difference(), 1, TWO, most=2).value.tolist()), WORDS)
     pulls = {"quarters of the row's pull": lambda seen: np.clip(4 * seen.min(axis=1) // PULL, 0, 4)}
     weights = asking(_weights, WORDS)
-    yield Case("minimise_words", 2, (NOTHING, PAIR), weights, "a row pulls two weights", 600, 10_000, pulls)
+    yield Case("minimise, words", 2, (NOTHING, PAIR), weights, "a row pulls two weights", 600, 10_000, pulls)
     yield Case("sift", 2, TIPPED, sifted, "two hits among six words", 1_000, 40_000)
 
 
 def _weights(source: Source) -> npt.NDArray[Any]:
     """The weights of the row's words, of a regression that is sure of the other class: the row pulls with slope 1."""
-    return np.asarray(source.minimise_words(Logistic(), TWO_WORDS, TWO, label=0, offset=-30.0).value[:, 0])
+    return np.asarray(source.minimise(Logistic(), TWO_WORDS, TWO, label=0, offsets=[-30.0]).value[:, 0])
 
 
 def _seen(found: npt.NDArray[Any]) -> tuple[int, ...]:
@@ -174,7 +174,7 @@ def _twins() -> Iterator[Case]:
     few: dict[str, Any] = {"quick": 1_200, "deep": 10_000, "views": lead}
     yield from pair("noise-cut of words", 1, (NOTHING, PAIR), broken.noise_cut, asking(_capped, WORDS), **few)
 
-    counts = asking(lambda source: source.count_words(ALL, ONE, by_class=False).value[:, 0], WORDS)
+    counts = asking(lambda source: source.count(ALL, ONE, by_class=False).value[:, 0], WORDS)
     many: dict[str, Any] = {"quick": 4_000, "deep": 100_000, "views": {"counts": lambda seen: seen[:, :2].clip(0, 1)}}
     yield from pair("one word a row", 1, (NOTHING, PAIR), broken.one_word_a_row, counts, **many)
 

@@ -231,7 +231,7 @@ def show_plan(
     if verbs:
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
-    if verbs - {"quantiles", "minimise", "minimise_words"}:
+    if verbs - {"quantiles", "minimise"}:
         console.print("Choosing takes time of its own: each candidate is counted.")
     _say_left(account, cost)
     _say_size(schema, seconds, width)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from ..kernel import COUNTS, PATH, VERSION, Budget, Receipt, Release, SparseCounts, check_bag, check_partition
+from ..kernel import COUNTS, PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
 from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, Sum, Tree
 from ..schema import Schema
 from ..schema.encoding import quiet
@@ -206,10 +206,7 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
 
 
 def _check_question(question: Any, schema: Schema) -> None:
-    if type(question) is Bag:
-        check_bag(question, schema)
-        return
-    check_partition(question, schema, dense=False)
+    own(question, schema, dense=False)
     for axis in question.axes if type(question) is Grid else ():
         insist(all(isinstance(name, str) for name in axis.names))
 

@@ -3,22 +3,12 @@
 Outside of this folder everything is imported from here; what is not in this list is nobody's business but the kernel's.
 """
 
-from .bag_minimise import bag_amounts
 from .book import PATH, Book, line_of
 from .budget import Budget, exact
-from .checks import (
-    MOST_CURVATURE,
-    MOST_WITHIN,
-    check_bag,
-    check_partition,
-    check_penalties,
-    check_words_loss,
-    whole,
-)
 from .ledger import VERSION, Ledger, Receipt
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
-from .minimise import WEIGHT_UNIT
 from .noise import SMALLEST_EPSILON, OpenDPNoise, SeededNoise, SystemNoise, make_noise
+from .owning import MOST_COUNTS, own, whole
 from .release import COUNTS, Release, SparseCounts
 from .scores import (
     PARTS,
@@ -37,14 +27,15 @@ from .scores import (
 from .shaped import LARGEST_COLUMN
 from .source import Source, open_source
 from .tally import by_column, stacked
+from .verbs.minimise import MOST_CURVATURE, WEIGHT_UNIT
 
 # fmt: off
 __all__ = [
     "Book", "Budget", "COUNTS", "Cellwise", "Correct", "Difference", "Discernibility", "Entropy", "ExpectedCorrect",
-    "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_WITHIN",
+    "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
     "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
-    "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT", "bag_amounts",
-    "by_column", "check_bag", "check_partition", "check_penalties", "check_words_loss", "exact", "line_of",
-    "make_noise", "open_source", "stacked", "whole",
+    "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",
+    "by_column", "exact", "line_of",
+    "make_noise", "open_source", "own", "stacked", "whole",
 ]
 # fmt: on

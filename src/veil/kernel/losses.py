@@ -17,8 +17,8 @@ MOST_CLASSES = 50
 
 
 class Loss(Protocol):
-    """A convex loss of a row's scores: `spread` is the largest sum of the sizes of a row's slopes, `bend` what a slope
-    can change by, over what the scores change by."""
+    """A convex loss of a row's scores: `spread` is the largest sum of the sizes of a row's slopes, `bend` the
+    Lipschitz constant of a slope."""
 
     joint: bool
     spread: int
@@ -26,12 +26,6 @@ class Loss(Protocol):
 
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         """The derivative by each score."""
-
-    def curves(self, scores: Numbers, truth: Numbers) -> Numbers:
-        """About the second derivative by each score: it only makes steps shorter or longer."""
-
-    def sharp(self, scores: Numbers, truth: Numbers) -> Numbers:
-        """The second derivatives, where `curves` are smoother than these."""
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         """What is left of epsilon for the noise, at `spread` times its rate; 0 where no argument is known.
@@ -61,12 +55,6 @@ class Logistic:
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         return np.asarray(-truth / (1 + np.exp(truth * scores)))
 
-    def curves(self, scores: Numbers, truth: Numbers) -> Numbers:
-        size = np.abs(self.slopes(scores, truth))
-        return np.asarray(size * (1 - size))
-
-    sharp = curves
-
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         return epsilon if reach <= epsilon else Fraction(0)
 
@@ -84,12 +72,6 @@ class Hinge:
 
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         return np.asarray(-truth * np.clip(1.5 - truth * scores, 0, 1))
-
-    def curves(self, scores: Numbers, truth: Numbers) -> Numbers:
-        return np.asarray(1 / (1 + (2 - 2 * truth * scores) ** 4))  # a smooth stand-in for 1 between 1/2 and 3/2
-
-    def sharp(self, scores: Numbers, truth: Numbers) -> Numbers:
-        return np.asarray((np.abs(1 - truth * scores) <= 0.5) * 1.0)
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         return epsilon - log_cost(1, reach)
@@ -111,12 +93,6 @@ class Softmax:
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
         odds = np.exp(scores - scores.max(axis=0, initial=-np.inf))
         return np.asarray(odds / odds.sum(axis=0) - truth)
-
-    def curves(self, scores: Numbers, truth: Numbers) -> Numbers:
-        shares = self.slopes(scores, np.zeros(1))
-        return np.asarray(shares * (1 - shares))
-
-    sharp = curves
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
         left = epsilon - log_cost(classes - 1, reach * (classes - 2) / (classes - 1) ** 2)

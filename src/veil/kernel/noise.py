@@ -5,7 +5,6 @@ proven bound on the error; where the bound leaves two answers possible it refine
 and integers.
 """
 
-import math
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from .exact import Uniform, count_below, exp_bounds, gap_bounds, gap_guess
+from .bounds import Uniform, count_below, exp_bounds
 
 Integers = npt.NDArray[np.int64]
 SMALLEST_EPSILON = Fraction(1, 2**32)  # the float path is proven up to a scale of 2^32
@@ -41,7 +40,7 @@ class Noise(ABC):
         """A source whose samplers are all of this class: where two of them must share one law."""
         return self
 
-    def _uniform(self, word: np.uint64) -> Uniform:
+    def uniform(self, word: np.uint64) -> Uniform:
         return Uniform(int(word), lambda: int(self.words(1)[0]))
 
     def below(self, bound: int, size: int) -> Integers:
@@ -71,7 +70,7 @@ class Noise(ABC):
 
     def pick(self, weights: Sequence[int]) -> int:
         """A place, with probability in proportion to its weight: whole numbers of any length."""
-        whole, uniform = sum(weights), self._uniform(self.words(1)[0])
+        whole, uniform = sum(weights), self.uniform(self.words(1)[0])
 
         def bounds(part: int, bits: int) -> tuple[int, int]:
             return (part << bits) // whole, -((-part << bits) // whole)
@@ -94,7 +93,7 @@ class Noise(ABC):
         def power(place: int, k: int, bits: int) -> tuple[int, int]:
             return exp_bounds(k * epsilons[int(np.searchsorted(ends, place, side="right"))], bits)
 
-        return self._floor(lambda words, rows: _exponential(words, scale_of[rows]), power, int(ends[-1]))
+        return self.floors(lambda words, rows: exponential(words, scale_of[rows]), power, int(ends[-1]))
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
@@ -106,26 +105,7 @@ class Noise(ABC):
         draws = np.split(self.geometric_each(epsilons, [2 * size for size in sizes]), 2 * np.cumsum(sizes)[:-1])
         return [draw[:size] - draw[size:] for draw, size in zip(draws, sizes, strict=True)]
 
-    def gaps(self, epsilon: Fraction, threshold: int, size: int, limit: int | None = None) -> npt.NDArray[Any]:
-        """Independent numbers of empty cells that stay out before one whose noise passes the threshold >= -1.
-
-        With p = P(discrete Laplace > threshold), P(gap >= g) = (1-p)^g; a gap above `limit` comes out as `limit`.
-        A gap has as many digits as 1/p, so a tiny p without a limit takes long. int64 for 2 <= 1/p <= 2^38, where
-        log1p(-p) is right to 2^-45; Python integers elsewhere.
-        """
-        if threshold < -1:
-            raise ValueError("a threshold below -1 keeps most empty cells: draw the noise of each of them")
-        p = math.exp(-float(epsilon * (threshold + 1))) / (1 + math.exp(-float(epsilon)))
-        power = partial(gap_bounds, epsilon, threshold)
-        if 2.0**-38 <= p <= 0.5:
-            scales = {"scale": -1 / math.log1p(-p), "unit": 1 / p}
-            gaps = self._floor(lambda words, _: _exponential(words, **scales), lambda _, *k: power(*k), size)
-            return gaps if limit is None else np.minimum(gaps, min(limit, 2**63 - 1))
-        draws = (self._uniform(word) for word in self.words(size))
-        exact = [count_below(u, power, gap_guess(u, epsilon, threshold, limit), limit) for u in draws]
-        return np.array(exact, dtype=object)
-
-    def _floor(self, candidate: Any, power: Any, size: int) -> Integers:
+    def floors(self, candidate: Any, power: Any, size: int) -> Integers:
         """Integer parts of the candidates where they are certain, and of the refined draw where they are not."""
         values = np.empty(size, np.int64)
         for start in range(0, size, BLOCK):
@@ -135,7 +115,7 @@ class Noise(ABC):
                 low, high = np.floor(np.maximum(x - margin, 0)), np.floor(x + margin)
                 block = low.astype(np.int64)
             for i in np.flatnonzero(~(low == high) | (words == 0)):
-                block[i] = count_below(self._uniform(words[i]), partial(power, start + i), int(block[i]))
+                block[i] = count_below(self.uniform(words[i]), partial(power, start + i), int(block[i]))
             values[start : start + words.size] = block
         return values
 
@@ -148,7 +128,7 @@ class Noise(ABC):
             margin = v * (2.0**-40 + 2.0**-50 * x) + 2.0**-60
         heads: npt.NDArray[np.bool_] = u < v - margin
         for i in np.flatnonzero((gaps > 0) & ~heads & ~(u > v + margin)):
-            heads[i] = self._uniform(words[i]).below(partial(exp_bounds, rate * int(gaps[i])))
+            heads[i] = self.uniform(words[i]).below(partial(exp_bounds, rate * int(gaps[i])))
         heads[gaps == 0] = True
         return heads
 
@@ -159,7 +139,7 @@ class Noise(ABC):
         return f"<{self.name} noise, {'private' if self.private else 'NOT private'}>"
 
 
-def _exponential(words: npt.NDArray[np.uint64], scale: Any, unit: float | None = None) -> tuple[Any, Any]:
+def exponential(words: npt.NDArray[np.uint64], scale: Any, unit: float | None = None) -> tuple[Any, Any]:
     """-log(U) scale for U = words / 2^64, and how far off it may be."""
     x = -np.log(words * 2.0**-64) * scale
     unit = scale if unit is None else unit

@@ -31,6 +31,11 @@ class Score(Protocol):
     @property
     def unit(self) -> int: ...
 
+    @property
+    def numbered(self) -> bool:
+        """Whether it goes by the numbers of cells; to all others, an empty cell adds nothing."""
+        return False
+
     def __call__(self, counts: Counts) -> int: ...
 
 
@@ -64,6 +69,7 @@ class Rows(Tabular):
     cell: int = 0
     label: int | None = None
     low, high, unit = 0, 1, 1
+    numbered = True
 
     def each(self, counts: Counts) -> Counts:
         cell = counts[..., self.cell, :]
@@ -79,6 +85,7 @@ class Difference(Tabular):
 
     cell: int = 0
     low, high, unit = -1, 1, 1
+    numbered = True
 
     def each(self, counts: Counts) -> Counts:
         return np.asarray(np.ptp(counts[..., self.cell, :], axis=-1))
@@ -111,13 +118,14 @@ class Majority(Cellwise):
 
 
 @dataclass(frozen=True)
-class Correct:
+class Correct(Score):
     """The rows whose class is the number of their cell; for the cells of `Predicted`, the right predictions.
 
     A row adds one if its cell has its class's number and nothing otherwise.
     """
 
     low, high, unit = 0, 1, 1
+    numbered = True
 
     def __call__(self, counts: Counts) -> int:
         return int(np.trace(counts))
@@ -247,7 +255,7 @@ def _expected_losses(epsilon: float) -> Counts:
 
 
 @dataclass(frozen=True)
-class Discernibility:
+class Discernibility(Score):
     """Minus the ordered pairs of rows that are of different classes but share a cell (Vinterbo 2012). `choose` divides
     it by the number of rows n, and what counts is how far one added row moves candidates apart: by less than 2.
 
@@ -264,3 +272,9 @@ class Discernibility:
         counts = counts.astype(object if counts.sum() >= 2**31 else np.int64, copy=False)  # squares would overflow
         rows = counts.sum(axis=1)
         return -int((rows * rows - (counts * counts).sum(axis=1)).sum())
+
+
+CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
+OF_WORDS = (Difference, Purity, Rows, *CELLWISE)  # by the counts of the rows with a word and of those without it
+OF_ROWS = (Correct, *OF_WORDS)  # one row moves each by a public amount
+SCORES = (*OF_ROWS, Discernibility)  # the closed list

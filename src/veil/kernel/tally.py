@@ -1,7 +1,7 @@
 """Exact counts of many grids over the same rows: what the grids have in common is done once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -13,21 +13,21 @@ from scipy.sparse import csr_matrix
 from ..questions import Axis, Grid
 from ..questions.grids import join
 from .noise import Integers
+from .table import BLOCK, LABEL, Table
+from .verbs.count import added_up, as_one, bundles
 
-BLOCK = 1 << 18  # rows at a time, so that temporaries stay near the cache
 MOST_CELLS = 1 << 22  # up to here every cell and class has a counter; beyond, rows are sorted by cell
 MOST_KEPT = 1 << 25  # cells of rows, of the axes that grids begin with
-MOST_TOGETHER = 32  # grids that are counted as one: an array has 64 axes at most
 TOGETHER = 1 << 17  # up to here grids that begin alike are counted as one: their counters stay near the cache
 MOST_GATHERED = 1 << 18  # counts of groups at a time
 SMALL, KEPT = 1 << 16, 8  # grids up to this size, and as many of them, are kept for coarser ones on the same columns
 
 
 class Tally:
-    """Counts grids over rows of some number of classes; `column` gives the codes of a column."""
+    """Counts grids over the rows of a table."""
 
-    def __init__(self, column: Callable[[str], npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int) -> None:
-        self._column, self._labels, self._classes = column, labels, classes
+    def __init__(self, table: Table) -> None:
+        self._column, self._labels, self._classes = table.column, table.column(LABEL), table.classes
         self._picked: dict[int, npt.NDArray[Any]] = {}  # by the identity of an axis, which the grids keep alive
         self._merged: dict[tuple[int, int], npt.NDArray[Any] | None] = {}
         self._begun: dict[tuple[int, ...], tuple[npt.NDArray[Any], int]] = {}
@@ -135,41 +135,6 @@ class Tally:
             joined = join([(part[start : start + block], size) for part, size in parts])
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=len(counts))
         return counts
-
-
-def bundles(grids: Sequence[Any], places: Iterable[int], most: int) -> list[list[int]]:
-    """Runs of places whose grids can be counted as one, of so many cells at most."""
-    found = list[list[int]]()
-    for place in places:
-        if not (found and _alike([grids[other] for other in (*found[-1], place)], most)):
-            found.append([])
-        found[-1].append(place)
-    return found
-
-
-def _alike(grids: list[Any], most: int) -> bool:
-    """Whether these are grids that differ in their last column alone, with few cells in all."""
-    if len(grids) > MOST_TOGETHER or not all(type(grid) is Grid and grid.axes for grid in grids):
-        return False
-    begun, columns = {tuple(map(id, grid.axes[:-1])) for grid in grids}, {grid.columns for grid in grids}
-    return len(begun) == 1 and len(columns) == len(grids) and as_one(grids).size <= most
-
-
-def as_one(grids: list[Any]) -> Any:
-    """The grid over all columns of these, which differ in the last one."""
-    return grids[0] if len(grids) == 1 else Grid((*grids[0].axes[:-1], *(grid.axes[-1] for grid in grids)))
-
-
-def added_up(counts: Integers, grids: list[Any]) -> list[Integers]:
-    """The counts of each of these grids from those of the one over all of their columns."""
-    if len(grids) == 1:
-        return [counts]
-    parts, places = (
-        counts.reshape(-1, *(grid.axes[-1].size for grid in grids), counts.shape[1]),
-        range(1, len(grids) + 1),
-    )
-    sums = [parts.sum(axis=tuple(other for other in places if other != place)) for place in places]
-    return [found.reshape(-1, counts.shape[1]) for found in sums]
 
 
 def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from ..files.artefacts import insist, make_parts, read, write_parts
-from ..kernel import check_partition
+from ..kernel import own
 from ..questions import Predicted
 from ..verdicts import of_answers
 
@@ -26,7 +26,7 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _checked(held: dict[str, Any]) -> dict[str, Any]:
     scorer, schema = held["scorer"], held["schema"]
-    check_partition(Predicted(scorer), schema)
+    own(Predicted(scorer), schema)
     features = {column.name for column in (*schema.features, *schema.texts)}
     insist(scorer.classes == len(schema.classes) and features.issuperset(scorer.columns))
     of_answers(held["releases"], schema)  # of answers that do not go together, nothing can be said

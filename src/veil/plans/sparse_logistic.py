@@ -1,12 +1,12 @@
-"""Logistic regression (Chaudhuri, Monteleoni, Sarwate 2011) for rows of few words, in the form of `minimise_words`."""
+"""Logistic regression (Chaudhuri, Monteleoni, Sarwate 2011) for rows of few words, as `minimise` has it."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..errors import BadInput
-from ..kernel import WEIGHT_UNIT, Budget, Logistic, Source, bag_amounts, check_bag, check_penalties, check_words_loss
-from ..questions import WHOLE, Bag, Linear, bag
+from ..kernel import WEIGHT_UNIT, Budget, Logistic, Source
+from ..questions import WHOLE, Linear, bag
 from .finish import class_prior
 from .selecting.features import TOTALS
 
@@ -33,20 +33,14 @@ def sparse_logistic(
     to_total, to_learn = budget.split(TOTALS, 100 - TOTALS)
     learned = [1] if classes == 2 else range(classes)
     parts = to_learn.each(len(learned))
-    _check(source, asked, parts[0], penalty)
+    source.check_minimise(Logistic(), asked, parts[0], label=0, penalty=penalty)  # before the totals are charged
 
     totals = source.count(WHOLE, to_total)
     prior = class_prior(totals.value[0].astype(np.float64), (totals.scale or 0.0) * 2**0.5)
     start, weights = np.zeros(classes), np.zeros((schema.texts[0].size, classes))
     for label, part in zip(learned, parts, strict=True):
         start[label] = np.clip(np.log(prior[label] / (1 - prior[label])), -30, 30)
-        found = source.minimise_words(Logistic(), asked, part, label=label, offset=float(start[label]), penalty=penalty)
+        offsets = [float(start[label])]
+        found = source.minimise(Logistic(), asked, part, label=label, offsets=offsets, penalty=penalty)
         weights[asked.codes, label] = found.value[:, 0] / WEIGHT_UNIT
     return Linear({asked.column: weights}, start)
-
-
-def _check(source: Source, asked: Bag, part: Budget, penalty: float) -> None:
-    """Refuse, before the class totals are charged, what `minimise_words` would refuse after them."""
-    check_bag(asked, source.schema)
-    check_words_loss(Logistic(), asked, 0, 0.0, source.schema)
-    bag_amounts(Logistic(), source.per_row(part), check_penalties(penalty, 1)[0], asked.size, asked.reach)

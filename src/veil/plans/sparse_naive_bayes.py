@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from ..kernel import Budget, Source, check_bag
+from ..kernel import Budget, Source, own
 from ..questions import WHOLE, Linear, bag
 from ..schema import Schema
 from .finish import class_prior
@@ -43,11 +43,11 @@ def sparse_naive_bayes(
     """
     text = _checked(source.schema, rules, smoothing)
     asked = bag(source.schema, text, words=words, most=words_per_row)
-    check_bag(asked, source.schema)  # before anything is charged
+    own(asked, source.schema)  # refuses before anything is charged
     to_total, to_count = budget.split(TOTALS, 100 - TOTALS)
 
     totals = source.count(WHOLE, to_total)
-    release = source.count_words(asked, to_count)
+    release = source.count(asked, to_count)
     prior = class_prior(totals.value[0].astype(np.float64), (totals.scale or 0.0) * 2**0.5)
     counts, scale = release.value.astype(np.float64), max(release.scale or 0.0, LEAST_SCALE)
     worth, start = _by_veil(counts, scale, prior, smoothing), np.log(prior)

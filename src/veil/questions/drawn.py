@@ -34,6 +34,7 @@ class Drawn:
     seed: int
     most: int = WIDEST
     first: int = -1
+    reach = 1
 
     @cached_property
     def width(self) -> int:

@@ -19,7 +19,9 @@ Integers = npt.NDArray[np.int64]
 
 
 class Partition(Protocol):
-    """Puts every row in exactly one of `size` cells."""
+    """Puts every row in exactly one of `size` cells, so that one row can move `reach` = 1 of its counts."""
+
+    reach: int
 
     @property
     def size(self) -> int: ...
@@ -61,6 +63,7 @@ class Grid:
     """Combinations of bins, categories or groups of them, one axis a column; no axis at all is the whole table."""
 
     axes: tuple[Axis, ...] = ()
+    reach = 1
 
     def __post_init__(self) -> None:
         if len(set(self.columns)) < len(self.axes):

@@ -39,6 +39,7 @@ class Binned:
     scorer: Scorer
     edges: Sequence[float]
     label: int = -1
+    reach = 1
 
     @cached_property
     def cuts(self) -> Integers:
@@ -67,6 +68,7 @@ class Predicted:
     """The predicted class: the one with the highest score, the first of them on a tie."""
 
     scorer: Scorer
+    reach = 1
 
     @property
     def size(self) -> int:

@@ -15,6 +15,7 @@ class Tree:
 
     cut: Partition
     branches: tuple[Partition, ...]
+    reach = 1
 
     def __post_init__(self) -> None:
         if self.cut.size != len(self.branches):

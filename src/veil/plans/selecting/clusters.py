@@ -38,7 +38,7 @@ def clusters(
     groups = whole(groups, "groups", 1, 2**31)
     to_total, to_count = budget.split(TOTALS, 100 - TOTALS)
     totals = np.maximum(source.count(WHOLE, to_total).value, 0)
-    points = source.count_words(words, to_count).value
+    points = source.count(words, to_count).value
     centres, nearest = k_means(points.astype(np.float64), min(groups, len(points)))
 
     of_centres = score.each(with_and_without(np.rint(centres).astype(np.int64), totals)) / score.unit

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import BadInput
-from ...kernel import Budget, Difference, Entropy, Gini, Majority, Purity, Rows, Source, check_bag
+from ...kernel import Budget, Difference, Entropy, Gini, Majority, Purity, Rows, Source, own
 from ...questions import WHOLE, Bag, Grid, axis, bag
 from ...schema import Schema
 from ..finish import column_shares
@@ -43,7 +43,7 @@ def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
         raise BadInput("the schema has words and other columns: leave one kind out, selection compares like with like")
     if schema.texts:
         words = bag(schema, most=words_per_row)
-        check_bag(words, schema)  # before anything is charged
+        own(words, schema)  # refuses before anything is charged
         return words
     if not schema.features:
         raise BadInput("there is nothing to select: declare columns, or a text column with words or buckets")
@@ -79,12 +79,12 @@ def noisy_scores(source: Source, budget: Budget, candidates: Candidates, score: 
         tables = source.count_each(candidates, budget, shares=column_shares(sizes))
         return np.array([score(np.maximum(table.value, 0)) for table in tables]) / score.unit
     if type(score) is Rows:
-        return source.count_words(candidates, budget, by_class=False).value[:, 0] / 1.0
+        return source.count(candidates, budget, by_class=False).value[:, 0] / 1.0
     if type(score) is Difference:
-        return score.each(source.count_words(candidates, budget).value[:, None]) / 1.0
+        return score.each(source.count(candidates, budget).value[:, None]) / 1.0
     to_total, to_count = budget.split(TOTALS, 100 - TOTALS)
     totals = np.maximum(source.count(WHOLE, to_total).value, 0)
-    return np.asarray(score.each(with_and_without(source.count_words(candidates, to_count).value, totals)) / score.unit)
+    return np.asarray(score.each(with_and_without(source.count(candidates, to_count).value, totals)) / score.unit)
 
 
 def with_and_without(counts: Counts, totals: Counts) -> Counts:

@@ -30,6 +30,6 @@ def score_perturbation(
 def _sparse(source: Source, budget: Budget, words: Bag, count: int, threshold: float) -> Selected:
     """The same from the counts above the threshold alone."""
     level = max(int(np.ceil(threshold)) - 1, 0)
-    found = source.count_words_sparse(words, budget, threshold=level, by_class=False).value
+    found = source.count_sparse(words, budget, threshold=level, by_class=False).value
     best = highest(found.counts, count)
     return Selected(tuple(found.codes[list(best.places)].tolist()), best.scores)

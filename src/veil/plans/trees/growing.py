@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernel import MOST_WITHIN, Budget, Cellwise, Entropy, Gini, Majority, Release, Source
+from ...kernel import MOST_COUNTS, Budget, Cellwise, Entropy, Gini, Majority, Release, Source
 from ...questions import CellScores, Predicted
 from .branches import Cuts, Node
 
@@ -39,7 +39,7 @@ class Rules:
 def room(source: Source, cuts: Cuts) -> int:
     """The leaves that a tree may have: a choice must be possible in each of them."""
     widest = max(column.size for column in source.schema.features) * len(source.schema.classes)
-    return min(MOST_LEAVES, MOST_WITHIN // max(widest, len(cuts.grids)))
+    return min(MOST_LEAVES, MOST_COUNTS // max(widest, len(cuts.grids)))
 
 
 def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, root: Node) -> Node:

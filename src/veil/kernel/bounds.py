@@ -1,9 +1,8 @@
 """Integer arithmetic that decides a comparison exactly, whatever the precision it takes."""
 
 from collections.abc import Callable
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 
 Bounds = Callable[[int], tuple[int, int]]
 
@@ -55,50 +54,6 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     for _ in range(r):
         low, high = low * low >> work, -(-high * high >> work)
     return low >> work - bits, -(-high >> work - bits)
-
-
-@lru_cache(maxsize=64)
-def _empty_bounds(epsilon: Fraction, threshold: int, bits: int) -> tuple[int, int]:
-    """Integers around 2^bits (1 - p): an empty cell stays out; p = a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
-    one = 1 << bits
-    above_low, above_high = exp_bounds(epsilon * (threshold + 1), bits)
-    alpha_low, alpha_high = exp_bounds(epsilon, bits)
-    p_low = above_low * one // (one + alpha_high)
-    p_high = -(-above_high * one // (one + alpha_low))
-    return max(one - p_high, 0), min(one - p_low, one)
-
-
-def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
-    """Integers around 2^bits (1 - p)^gap that differ by at most two: `gap` empty cells in a row stay out.
-
-    The power multiplies the error of its base by `gap`, so bit_length(gap) bits are lost and twice as many kept.
-    """
-    work = bits + 2 * gap.bit_length() + 16
-    base_low, base_high = _empty_bounds(epsilon, threshold, work)
-    low = high = 1 << work
-    for digit in bin(gap)[2:]:
-        low, high = low * low >> work, -(-high * high >> work)
-        if digit == "1":
-            low, high = low * base_low >> work, -(-high * base_high >> work)
-    return low >> work - bits, -(-high >> work - bits)
-
-
-def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | None) -> int:
-    """Roughly log U / log(1 - p), to the unit unless it is above `limit`: only where to start looking.
-
-    -log(U) / p is off by less than -log(U). A gap of d digits depends on as many digits of U: draw them first.
-    """
-    rate = epsilon * (threshold + 1)
-    if limit is not None and rate > 2 * limit.bit_length():
-        return limit
-    digits = 20 + (int(rate / 2) if limit is None else min(int(rate / 2), limit.bit_length() // 3))
-    while uniform.bits < 4 * digits:
-        uniform.refine()
-    with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        exponential = -(Decimal(uniform.top + 1) / (1 << uniform.bits)).ln()
-        alpha = (Decimal(-epsilon.numerator) / epsilon.denominator).exp()
-        guess = exponential * (1 + alpha) * (Decimal(rate.numerator) / rate.denominator).exp()
-        return int(guess) if limit is None or guess < limit else limit
 
 
 def count_below(

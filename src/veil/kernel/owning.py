@@ -1,0 +1,187 @@
+"""Own: a question made anew from its public parts and checked against the schema, before it is charged.
+
+Whoever asks may hold on to a question and change it, or have given it a size or methods of its own. So the kernel never
+asks what it is handed, but a copy of it, which is of a closed list of kinds and cannot fail on a row afterwards.
+"""
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, Odds, PathScores, Predicted, Sum, Tree
+from ..questions.drawn import WIDEST
+from ..schema import Categorical, Numeric, Schema, Text
+
+DEEPEST = 60
+DENSE_LIMIT = 200_000_000  # counts in one dense answer
+MOST_COUNTS = 1 << 24  # of words, or of all cells in which something is chosen
+MOST_SUMMED = 1000  # scores of 50 bits each: their sum cannot overflow
+
+
+def own(question: Any, schema: Schema, *, dense: bool = True) -> Any:
+    """A copy of a partition or a bag that fits the schema; one that does not is refused."""
+    return Owner(schema)(question, dense=dense)
+
+
+def whole(value: Any, what: str, low: int, high: int) -> int:
+    """The number as a Python integer, if it is whole and in this range.
+
+    A fraction could pass a comparison and fail on a row; a NumPy integer would wrap around in later arithmetic.
+    """
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not low <= value <= high:
+        raise BadInput(f"{what} must be a whole number from {low} to {high}")
+    return int(value)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Makes questions anew. Grids and axes that several of them share are made once, and shared by the copies."""
+
+    schema: Schema
+    known: dict[int, Any] = field(default_factory=dict)  # by the identity of what whoever asks keeps alive
+
+    def __call__(self, question: Any, *, dense: bool = True) -> Any:
+        """A copy of a partition or a bag."""
+        return self.bag(question) if type(question) is Bag else self.partition(question, dense=dense)
+
+    def partition(self, partition: Any, *, dense: bool = True) -> Any:
+        """A copy of the partition; if it is `dense`, one of not too many cells to count one by one."""
+        found = self._partition(partition, 0)
+        if dense:
+            self._countable(found)
+        if type(found) is not Grid:  # a trial without rows: what fails must fail before the charge
+            found.cells({"": np.zeros(0, np.uint8), **{name: np.zeros(0, np.uint8) for name in found.columns}})
+        return found
+
+    def bag(self, bag: Any) -> Bag:
+        """A copy of words of a text column, each once; their number is what a row's reach goes by."""
+        kinds = (type(bag.column), type(bag.size), type(bag.most)) if type(bag) is Bag else ()
+        if kinds != (str, int, int) or type(bag.words) not in (tuple, type(None)):
+            raise BadInput("words must be a Bag, as bag(schema) makes it")
+        column = self.schema.get(bag.column)
+        if not isinstance(column, Text) or not column.size:
+            raise BadInput(f"column {bag.column!r} has no words: declare it as text, with words or buckets")
+        codes = range(column.size) if bag.words is None else bag.words
+        if bag.words is not None and ({*map(type, codes)} != {int} or not all(a < b for a, b in pairwise(codes))):
+            raise BadInput("a bag must have one word at least, and each of them once, in the order of the vocabulary")
+        if bag.size != len(codes) or not 0 <= codes[0] <= codes[-1] < column.size:
+            raise BadInput("a bag must have the size of its words, and these must be in the vocabulary: make it anew")
+        if 2 * bag.size * len(self.schema.classes) > MOST_COUNTS:
+            raise BadInput("there are too many words and classes to count: use fewer words or buckets")
+        return Bag(bag.column, bag.size, whole(bag.most, "most, the words of a row that count,", 1, 2**12), bag.words)
+
+    def _partition(self, given: Any, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
+        if type(given) is Grid and type(given.axes) is tuple:
+            return self.known.get(id(given)) or self._grid(given)
+        if type(given) is Tree and type(given.branches) is tuple:
+            return Tree(self._partition(given.cut, depth + 1), self._each(given.branches, depth + 1))
+        if type(given) is Drawn:
+            return self._drawn(given)
+        if type(given) is Predicted:
+            return Predicted(self._scorer(given.scorer, depth))
+        if type(given) is Binned:
+            scorer = self._scorer(given.scorer, depth)
+            label = whole(given.label, "the binned label", -scorer.classes, scorer.classes - 1)
+            return self._looked_at(Binned(scorer, given.edges, label), "cuts")
+        raise BadInput("a partition must be a Grid (veil.grid(schema, 'age')), Tree, Drawn, Binned or Predicted")
+
+    def _countable(self, found: Any) -> Any:
+        if found.size * len(self.schema.classes) > DENSE_LIMIT:
+            raise BadInput(
+                f"{found.describe()} has too many cells to count one by one: use count_sparse or fewer columns"
+            )
+        return found
+
+    def _each(self, partitions: tuple[Any, ...], depth: int) -> tuple[Any, ...]:
+        return tuple([self._partition(partition, depth) for partition in partitions])
+
+    def _grid(self, given: Grid) -> Grid:
+        found = self.known[id(given)] = Grid(tuple([self.known.get(id(a)) or self._axis(a) for a in given.axes]))
+        return found
+
+    def _axis(self, given: Any) -> Axis:
+        fixed = type(given) is Axis and (type(given.column), type(given.groups), type(given.names)) == (
+            str,
+            tuple,
+            tuple,
+        )
+        if not fixed or {*map(type, given.groups)} != {int}:
+            raise BadInput("a grid must be made of axes, as axis(column) makes them")
+        column = self.schema.get(given.column)
+        if not isinstance(column, (Categorical, Numeric)):
+            raise BadInput(f"column {given.column!r} is free text: no partition can use it")
+        if len(given.groups) != column.size:
+            raise BadInput(f"the axis of column {given.column!r} must give a group to each of its codes")
+        if set(given.groups) != set(range(len(given.names))):
+            raise BadInput(f"the axis of column {given.column!r} must number its groups from 0 and name each")
+        found = self.known[id(given)] = Axis(given.column, given.groups, given.names)
+        return found
+
+    def _drawn(self, given: Drawn) -> Drawn:
+        fixed = (type(given.axes), type(given.halved)) == (tuple, tuple) and {*map(type, given.halved)} == {bool}
+        numbers = (given.depth, given.seed, given.most, given.first)
+        if not fixed or len(given.axes) != len(given.halved) or {*map(type, numbers)} != {int}:
+            raise BadInput("a drawn tree needs axes, for each of them whether it is halved, and whole numbers")
+        limits = ((1, DEEPEST), (0, WIDEST), (1, WIDEST), (-1, len(given.axes) - 1))
+        for number, (least, most) in zip(numbers, limits, strict=True):
+            whole(number, "a number of a drawn tree", least, most)
+        found = Drawn(tuple([self._axis(axis) for axis in given.axes]), given.halved, *numbers)
+        if len({*found.columns}) < len(found.columns):
+            raise BadInput("a drawn tree must have every column once")
+        if found.size * len(self.schema.classes) >= WIDEST:
+            raise BadInput("the leaves of a drawn tree cannot be numbered: use a smaller depth")
+        return found
+
+    def _scorer(self, given: Any, depth: int) -> Any:
+        if type(given) is CellScores:
+            partition = self._countable(self._partition(given.partition, depth + 1))
+            return self._looked_at(CellScores(partition, given.values), "table")
+        if type(given) is PathScores and type(given.tree) is Drawn and type(given.nodes) is np.ndarray:
+            return self._looked_at(PathScores(self._drawn(given.tree), np.array(given.nodes), given.values), "table")
+        if type(given) is Sum:
+            return self._sum(given, depth)
+        if type(given) is Linear:
+            return self._linear(self._looked_at(Linear(given.weights, given.constant), "start", "tables"))
+        if type(given) is Odds and type(given.scorer) is not Odds:
+            scorer = self._scorer(given.scorer, depth)
+            whole(scorer.classes, "the number of classes that have odds", 2, WIDEST)
+            return Odds(scorer, whole(given.label, "the class of the odds", 0, scorer.classes - 1))
+        raise BadInput("a scorer must be CellScores, PathScores, Linear, Sum or the Odds of one of these")
+
+    def _sum(self, given: Sum, depth: int) -> Sum:
+        if type(given.parts) is not tuple or not {*map(type, given.parts)} <= {CellScores, PathScores}:
+            raise BadInput("a sum needs a tuple of cell scores")
+        found = Sum(tuple([self._scorer(part, depth) for part in given.parts]))
+        if not 0 < len(found.parts) <= MOST_SUMMED or len({part.classes for part in found.parts}) > 1:
+            raise BadInput(f"a sum needs one to {MOST_SUMMED} cell scores, all of the same classes")
+        return found
+
+    def _linear(self, found: Linear) -> Linear:
+        for name, table in found.tables.items():
+            column = self.schema.get(name)  # words can have weights, though a row has many
+            if isinstance(column, Text) and not column.size:
+                raise BadInput(f"column {name!r} is free text without words: no weights can be on it")
+            if table.shape != (column.size, found.classes):
+                raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
+        return found
+
+    @staticmethod
+    def _looked_at(found: Any, *names: str) -> Any:
+        """The copy, which keeps its own numbers from here on; raises if they are not as they should be."""
+        for name in names:
+            getattr(found, name)
+        return found
+
+
+def own_score(score: Any, schema: Schema, kinds: tuple[type, ...]) -> Any:
+    """The score, made anew so that its range is its own; only one on the closed list, which weighs these classes."""
+    if type(score) not in kinds:
+        raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
+    if len(getattr(score, "weights", ())) not in (0, len(schema.classes)):
+        raise BadInput("give one weight for each class, or none")
+    return replace(score)

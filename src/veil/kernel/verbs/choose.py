@@ -1,0 +1,182 @@
+"""choose, choose_best, choose_above: candidates that most likely have high scores, out of many.
+
+A row may move the scores of all candidates: what counts is how far apart it moves two of them, high - low by the
+score's own argument. Permute-and-flip with exponent epsilon / (high - low) per unit then costs epsilon (see `flip`);
+several choices one after the other cost the sum.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import BadInput
+from ...progress import advance
+from ...questions import Bag, Grid, Partition
+from ...schema import Schema
+from ...schema.encoding import quiet
+from ..asking import Asking
+from ..budget import Budget, exact
+from ..flip import permute_and_flip
+from ..noise import SMALLEST_EPSILON, Integers, Noise
+from ..owning import Owner, own_score, whole
+from ..release import Release, frozen
+from ..scores import OF_ROWS, OF_WORDS, SCORES, Discernibility, Score
+from ..table import Table
+from ..tally import Tally
+from ..words import word_tables
+
+Candidates = Bag | Sequence[Partition]
+Question = TypeVar("Question", bound=Partition)
+
+
+class Choosing(Asking):
+    """The verbs that choose by scores."""
+
+    def choose(
+        self, candidates: Sequence[Question], score: Score, budget: Budget, *, handicaps: Sequence[int] | None = None
+    ) -> Release[Question]:
+        """One of the candidates: the winner alone, no score, no runner-up.
+
+        `handicaps` are public whole numbers taken off the scores; one added row does not move them.
+        """
+        candidates, budget = tuple(candidates), Budget(budget)
+        asked, score = own_candidates(candidates, score, self.schema, SCORES)
+        marks, epsilon = own_handicaps(handicaps, len(candidates)), self._per_row(budget)
+        receipt = self._charge("choose", f"one of {len(candidates)} by {type(score).__name__}", budget)
+        with quiet():
+            rows = rows_of(score, self._table)
+            scores = exact_scores(self._table, asked, score)
+            rate = epsilon / ((score.high - score.low) * rows)
+            winner = permute_and_flip(scores - marks.astype(scores.dtype) * (score.unit * rows), rate, self._noise)
+        return self._wrap(candidates[winner], float((score.high - score.low) / (epsilon * score.unit)), receipt)
+
+    def choose_best(self, candidates: Candidates, score: Score, budget: Budget, *, count: int) -> Release[Integers]:
+        """The places of `count` candidates, the words of a bag or partitions, in the order in which they were chosen:
+        `count` times permute-and-flip at epsilon / count. All words of a row count here.
+        """
+        asked, score = own_candidates(candidates, score, self.schema, SCORES)
+        count = own_number(count, asked)
+        epsilon, spread = self._per_row(budget := Budget(budget), count), score.high - score.low
+        receipt = self._charge("choose_best", f"{count} of {described(asked)} by {type(score).__name__}", budget)
+        with quiet():
+            rate = epsilon / (spread * rows_of(score, self._table))
+            places = [*islice(peel(exact_scores(self._table, asked, score), rate, self._noise), count)]
+        return self._wrap(frozen(np.array(places)), float(spread / (epsilon * score.unit)), receipt)
+
+    def choose_above(
+        self, candidates: Candidates, score: Score, threshold: float, budget: Budget, *, most: int
+    ) -> Release[Integers]:
+        """The places and noisy scores, in units of the score, of at most `most` candidates above a threshold, n x 2.
+
+        `most` rounds at epsilon / most: half of it chooses the next candidate as `choose_best` does, half adds noise to
+        its score; the first noisy score below the threshold ends it, and is not returned.
+        """
+        asked, score = own_candidates(candidates, score, self.schema, OF_ROWS)
+        most, level, reach = own_number(most, asked), own_level(threshold, score), max(abs(score.low), abs(score.high))
+        half = self._per_row(budget := Budget(budget), 2 * most)
+        if half / reach < SMALLEST_EPSILON:
+            raise BadInput("the budget is too small for so many candidates: use a larger one, or fewer")
+        about = f"at most {most} of {described(asked)}, {type(score).__name__} from {threshold} on"
+        receipt = self._charge("choose_above", about, budget)
+        found = np.zeros((0, 2), np.int64)
+        with quiet():
+            scores = exact_scores(self._table, asked, score)
+            for place in islice(peel(scores, half / (score.high - score.low), self._noise), most):
+                noisy = int(scores[place]) + int(self._noise.discrete_laplace(half / reach, 1)[0])
+                if noisy < level:
+                    break
+                found = np.vstack([found, [place, noisy]])
+        return self._wrap(frozen(found), float(reach / (half * score.unit)), receipt)
+
+
+def peel(scores: Integers, rate: Fraction, noise: Noise) -> Iterator[int]:
+    """The indices of the scores one after the other, each by permute-and-flip among those that are left.
+
+    A walk in random order stops first at any of those whose coin says stop, each as likely as the others: so one of
+    them is drawn. Every round costs what one choice does.
+    """
+    left = np.arange(len(scores))
+    while left.size:
+        rest = scores[left]
+        stops = np.flatnonzero(noise.flips(rest.max() - rest, rate))
+        place = int(stops[noise.below(len(stops), 1)[0]])
+        yield int(left[place])
+        left = np.delete(left, place)
+
+
+def exact_scores(table: Table, candidates: Any, score: Any) -> Integers:
+    """The exact score of each candidate; of a word, that of the rows with it and of those without it. Grids, which may
+    be many, are counted together."""
+    if isinstance(candidates, Bag):
+        return np.asarray(score.each(word_tables(table, candidates)))
+    many = rows_of(score, table) >= 2**31  # pairs of so many rows need Python's integers
+    scores = np.empty(len(candidates), object if many else np.int64)
+    apart = ((place, table.tabulate(candidate)) for place, candidate in enumerate(candidates))
+    found = Tally(table).each(candidates) if _together(candidates, score) else apart
+    for done, (place, counts) in enumerate(found):
+        scores[place] = score(counts)
+        advance("scoring candidates", done + 1, len(candidates))
+    return scores
+
+
+def rows_of(score: Score, table: Table) -> int:
+    """What the units of a score are divided by: the number of rows for pairs of rows. It stays in here."""
+    return max(len(table), 1) if type(score) is Discernibility else 1
+
+
+def _together(candidates: Any, score: Any) -> bool:
+    """Whether candidates can be counted together, without their empty cells: grids, by a score to which these add
+    nothing."""
+    return not score.numbered and all(type(candidate) is Grid for candidate in candidates)
+
+
+def own_candidates(
+    candidates: Any, score: Any, schema: Schema, kinds: tuple[type, ...], owner: Owner | None = None
+) -> tuple[Any, Any]:
+    """Copies of the candidates, partitions or the words of a bag, and of the score, if they fit the schema."""
+    owner, words = owner or Owner(schema), type(candidates) is Bag
+    score = own_score(score, schema, OF_WORDS if words else kinds)
+    given = () if words else tuple(candidates)
+    if not given and not words:
+        raise BadInput("there is nothing to choose from")
+    dense = not _together(given, score)
+    asked = owner.bag(candidates) if words else [owner.partition(one, dense=dense) for one in given]
+    sizes = {2} if isinstance(asked, Bag) else {one.size for one in asked}  # with a word and without it are two cells
+    for size in sizes:
+        own_cell(score, size, len(schema.classes))
+    return asked, score
+
+
+def own_cell(score: Any, size: int, classes: int) -> None:
+    """Refuse a score about a cell or a class that the partition does not have."""
+    if hasattr(score, "cell"):
+        whole(score.cell, "the score's cell", 0, size - 1)
+    if getattr(score, "label", None) is not None:
+        whole(score.label, "the score's class", 0, classes - 1)
+
+
+def own_handicaps(handicaps: Any, count: int) -> npt.NDArray[np.int64]:
+    """One whole number for each candidate, none of them so large that scores could overflow."""
+    marks = [whole(mark, "a handicap", -(2**30), 2**30) for mark in handicaps] if handicaps is not None else [0] * count
+    if len(marks) != count:
+        raise BadInput("give one handicap for each candidate")
+    return np.array(marks, np.int64)
+
+
+def own_number(count: Any, candidates: Any) -> int:
+    """How many candidates to choose, at most as many as there are."""
+    most = candidates.size if isinstance(candidates, Bag) else len(candidates)
+    return whole(count, "the number of candidates to choose", 1, most)
+
+
+def own_level(threshold: Any, score: Score) -> int:
+    """The threshold in units of the score, rounded up."""
+    return int(-(-exact(threshold, "the threshold") * score.unit // 1))
+
+
+def described(candidates: Candidates) -> str:
+    return candidates.describe() if isinstance(candidates, Bag) else str(len(candidates))

@@ -1,0 +1,108 @@
+"""count, count_each: noisy counts of the cells of a partition, or of the rows that have each word of a bag.
+
+Adding a row adds one to `reach` counts of a question: one cell of a partition, at most k words of a bag. So discrete
+Laplace noise of scale reach / epsilon suffices (Dwork et al. 2006, Ghosh et al. 2009); several questions under one
+charge cost the sum of their epsilons.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import BadInput
+from ...progress import advance
+from ...questions import Bag, Grid, Partition
+from ...schema.encoding import quiet
+from ..asking import Asking
+from ..budget import Budget
+from ..noise import Integers
+from ..owning import Owner
+from ..release import Release, frozen
+from ..table import Table
+from ..words import word_counts
+
+TOGETHER = 1 << 11  # cells of grids that are counted as one: their counters stay in the fastest cache
+MOST_TOGETHER = 32  # grids that are counted as one: an array has 64 axes at most
+
+
+class Counting(Asking):
+    """The verbs that count."""
+
+    def count(self, question: Partition | Bag, budget: Budget, *, by_class: bool = True) -> Release[Integers]:
+        """Noisy counts, cells or words x classes (one column without `by_class`)."""
+        return self.count_each([question], budget, by_class=by_class)[0]
+
+    def count_each(
+        self,
+        questions: Sequence[Partition | Bag],
+        budget: Budget,
+        *,
+        shares: Sequence[float] | None = None,
+        by_class: bool = True,
+    ) -> tuple[Release[Integers], ...]:
+        """Noisy counts of several questions under one charge, divided in these shares (equally without any).
+
+        The parts of the questions add up to the budget exactly. Few words of a bag need little noise, however many a
+        row has: it counts for min(most, words asked about) of them.
+        """
+        questions, budget = [*map(Owner(self.schema), questions)], Budget(budget)
+        parts = budget.split(*(shares if shares is not None else [1] * len(questions)))
+        if len(parts) != len(questions):
+            raise BadInput("give one share for each question")
+        epsilons = [self._per_row(part, asked.reach) for part, asked in zip(parts, questions, strict=True)]
+        receipt = self._charge("count", "; ".join(asked.describe() for asked in questions), budget)
+        classes = self.schema.classes if by_class else ("",)
+        with quiet():
+            exact = counts_of_each(self._table, questions, by_class)
+            drawn = self._noise.discrete_laplace_each(epsilons, [counts.size for counts in exact])
+            noisy = [counts + noise.reshape(counts.shape) for counts, noise in zip(exact, drawn, strict=True)]
+        answers = zip(noisy, epsilons, questions, strict=True)
+        return tuple(self._wrap(frozen(n), float(1 / e), receipt, asked, classes) for n, e, asked in answers)
+
+
+def counts_of_each(table: Table, questions: Sequence[Any], by_class: bool = True) -> list[Integers]:
+    """Exact counts of each. Small grids of different columns are counted as one grid, and added up apart."""
+    classes = table.classes if by_class else 1
+    counts = list[Integers]()
+    for places in bundles(questions, range(len(questions)), TOGETHER // classes):
+        some = [questions[place] for place in places]
+        if type(some[0]) is Bag:
+            counts.append(word_counts(table, some[0], some[0].most, classes))
+        else:
+            counts += added_up(table.tabulate(as_one(some), by_class), some)
+        advance("counting tables", len(counts), len(questions))
+    return counts
+
+
+def bundles(questions: Sequence[Any], places: Iterable[int], most: int) -> list[list[int]]:
+    """Runs of places whose grids can be counted as one, of so many cells at most."""
+    found = list[list[int]]()
+    for place in places:
+        if not (found and _alike([questions[other] for other in (*found[-1], place)], most)):
+            found.append([])
+        found[-1].append(place)
+    return found
+
+
+def _alike(questions: list[Any], most: int) -> bool:
+    """Whether these are grids that differ in their last column alone, with few cells in all."""
+    if len(questions) > MOST_TOGETHER or not all(type(asked) is Grid and asked.axes for asked in questions):
+        return False
+    begun, columns = {tuple(map(id, grid.axes[:-1])) for grid in questions}, {grid.columns for grid in questions}
+    return len(begun) == 1 and len(columns) == len(questions) and as_one(questions).size <= most
+
+
+def as_one(grids: list[Any]) -> Any:
+    """The grid over all columns of these, which differ in the last one."""
+    return grids[0] if len(grids) == 1 else Grid((*grids[0].axes[:-1], *(grid.axes[-1] for grid in grids)))
+
+
+def added_up(counts: Integers, grids: list[Any]) -> list[Integers]:
+    """The counts of each of these grids from those of the one over all of their columns."""
+    if len(grids) == 1:
+        return [counts]
+    sizes, places = [grid.axes[-1].size for grid in grids], range(1, len(grids) + 1)
+    parts = counts.reshape(-1, *sizes, counts.shape[1])
+    sums = [parts.sum(axis=tuple(other for other in places if other != place)) for place in places]
+    return [np.asarray(found).reshape(-1, counts.shape[1]) for found in sums]

@@ -1,0 +1,76 @@
+"""choose_each: for every cell of a partition the candidate by which to divide it.
+
+As if `split` by the partition and `choose` in each part: a row lies in one cell and moves the scores of that cell
+alone, so all choices together cost epsilon once.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import BadInput
+from ...progress import advance
+from ...questions import Grid, Partition
+from ...schema.encoding import quiet
+from ..asking import Asking
+from ..budget import Budget
+from ..flip import permute_and_flip_each
+from ..noise import Integers
+from ..owning import MOST_COUNTS, Owner
+from ..release import Release, frozen
+from ..scores import CELLWISE, Cellwise
+from ..tally import Tally
+from .choose import own_candidates, own_handicaps
+
+
+class Dividing(Asking):
+    """The verb that chooses in every cell."""
+
+    def choose_each(
+        self,
+        partition: Partition,
+        candidates: Sequence[Grid],
+        score: Cellwise,
+        budget: Budget,
+        *,
+        allowed: Any = None,
+        handicaps: Sequence[int] | None = None,
+    ) -> Release[Integers]:
+        """For every cell, occupied or not, the place of one axis that most likely has a high score among its rows.
+
+        `allowed`, cells x candidates, is public, and so are `handicaps`, one for each candidate.
+        """
+        owner, budget = Owner(self.schema), Budget(budget)
+        asked = owner.partition(partition)
+        axes, score = self._axes(asked, candidates, score, owner)
+        mask, marks = self._allowed(allowed, (asked.size, len(axes))), own_handicaps(handicaps, len(axes))
+        epsilon = self._per_row(budget)
+        about = f"one of {len(axes)} by {type(score).__name__} in each cell of {asked.describe()}"
+        receipt = self._charge("choose_each", about, budget)
+        with quiet():
+            scores, cells = np.empty(mask.shape, np.int64), self._table.cell_of_each(asked)
+            for places, starts, counts in Tally(self._table).within(cells, asked.size, axes):
+                scores[:, places] = np.add.reduceat(score.cells(counts), starts).T - marks[places] * score.unit
+                advance("scoring candidates", places[-1] + 1, len(axes))
+            winners = permute_and_flip_each(scores, mask, epsilon / (score.high - score.low), self._noise)
+        return self._wrap(frozen(winners), float((score.high - score.low) / (epsilon * score.unit)), receipt)
+
+    def _axes(self, asked: Any, candidates: Any, score: Any, owner: Owner) -> tuple[list[Any], Any]:
+        """The axes of the candidates, one each, and the score."""
+        grids, score = own_candidates(candidates, score, self.schema, CELLWISE, owner)
+        if not all(type(grid) is Grid and len(grid.axes) == 1 for grid in grids):
+            raise BadInput("a cell can be divided by grids of one axis each")
+        widest = max(len(grid.axes[0].groups) for grid in grids) * len(self.schema.classes)
+        if asked.size * max(widest, len(grids)) > MOST_COUNTS:
+            raise BadInput(f"{asked.describe()} has too many cells to choose in each: use fewer cells or candidates")
+        return [grid.axes[0] for grid in grids], score
+
+    def _allowed(self, allowed: Any, shape: tuple[int, int]) -> Any:
+        """Which candidates are allowed in which cell; refused if that leaves a cell without any."""
+        mask = np.ones(shape, np.bool_) if allowed is None else allowed
+        if type(mask) is not np.ndarray or mask.dtype != np.bool_ or mask.shape != shape or not mask.any(axis=1).all():
+            raise BadInput(
+                "allowed must be an array of truth values, cells by candidates, with a true one for each cell"
+            )
+        return np.array(mask)

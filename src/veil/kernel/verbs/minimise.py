@@ -1,0 +1,305 @@
+"""minimise: weights that minimise loss, penalty and noise: objective perturbation, private in finite arithmetic.
+
+Every row has one value in each of p columns, or at most p words. J(w) = sum of losses + sum_j penalty_j |w_j|^2 / 2 + b
+w, with noise b of rate r on every group of columns: Laplace for a column alone, shaped to their common sum for several.
+For a given minimiser w the noise must have been b = -(gradient of the rest): a row moves it by its slopes in one place
+of each column, and multiplies the Jacobian by no more than its curvature and the sum of 1/penalty_j allow (Chaudhuri,
+Monteleoni and Sarwate 2011, for sums and added rows). The loss says which rates this leaves. Words are as p columns in
+equal parts of epsilon: a row's slopes move the noise in p coordinates, and its curvature meets p penalties, whichever
+these are.
+
+Computers find no exact minimiser of real noise. The noise is drawn on a lattice, each point the middle of a cell of the
+ideal noise; a point is taken only where the gradient, its error included, is provably below `TOLERANCE`, whoever found
+it; so it lies within a known distance of the ideal minimiser, by strong convexity, whatever the rows. Discrete Laplace
+noise in proportion to that distance on the rounded weights hides it, for a sliver of epsilon.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil, floor, sqrt
+from typing import Any
+
+import numpy as np
+
+from ...errors import BadInput
+from ...questions import Bag, Grid
+from ...schema import Schema
+from ...schema.encoding import quiet
+from ...solver import points
+from ..asking import Asking
+from ..budget import Budget, exact
+from ..gradients import TOLERANCE, Objective, OneHot, WordRows
+from ..losses import LOSSES, MOST_CLASSES, Loss, Numbers
+from ..noise import SMALLEST_EPSILON, Integers, Noise
+from ..owning import Owner, whole
+from ..release import Release, frozen
+from ..shaped import LARGEST_COLUMN, equal_sums
+from ..table import LABEL, Table
+from ..words import first_words
+
+WEIGHT_UNIT = 1 << 30  # released weights are whole numbers of 1 / WEIGHT_UNIT
+LARGEST = 2.0**30  # weight
+LOUDEST = 2.0**33  # length of the noise: its roundings stay below the tolerance, or no gradient could be proved short
+SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
+LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get coarse
+MOST_CURVATURE = 25_000_000  # numbers in the square of the weights of one minimisation, for each class
+MOST_WORDS = 1 << 13  # with a weight each
+
+
+class Minimising(Asking):
+    """The verb that learns weights."""
+
+    def minimise(
+        self,
+        loss: Loss,
+        axes: Sequence[Grid] | Bag,
+        budget: Budget,
+        *,
+        label: int | None = None,
+        offsets: Sequence[float] = (),
+        margin: float = 0,
+        penalty: float | Fraction | Sequence[float] = 4,
+        groups: Sequence[int] | None = None,
+        shares: Sequence[float] | None = None,
+    ) -> Release[Integers]:
+        """Weights for every group of these grids of one axis, one after the other, or for every word, in units of
+        2^-30: weights x 1, large for groups whose rows are of the class `label`; with Softmax weights x classes.
+
+        `groups` says how many columns after each other share one noise, shaped to them; `shares` divide epsilon among
+        the groups. A column's `penalty` over its group's part of epsilon is the weight of its squares (for words, over
+        the part of each of the p that a row has); `offsets` are added to a row's scores, and the `margin` is taken off
+        that of its own class, which has to lead by as much.
+        """
+        settings, budget = {"label": label, "offsets": offsets, "margin": margin, "penalty": penalty}, Budget(budget)
+        problem = self.check_minimise(loss, axes, budget, groups=groups, shares=shares, **settings)
+        about = f"{type(problem.loss).__name__} on {'; '.join(one.describe() for one in problem.of)}"
+        receipt = self._charge("minimise", about, budget)
+        with quiet():
+            weights = minimiser(objective(self._table, problem), problem.given, self._noise)
+        return self._wrap(frozen(weights), None, receipt)
+
+    def check_minimise(
+        self,
+        loss: Any,
+        axes: Any,
+        budget: Budget,
+        *,
+        label: Any = None,
+        offsets: Any = (),
+        margin: Any = 0,
+        penalty: Any = 4,
+        groups: Any = None,
+        shares: Any = None,
+    ) -> "Problem":
+        """The problem that `minimise` would solve, made of copies; refuses, for nothing, what it would refuse."""
+        owner, words = Owner(self.schema), type(axes) is Bag
+        asked = (owner.bag(axes),) if words else tuple([owner.partition(one) for one in axes])
+        loss = own_loss(loss, asked, words, len(self.schema.classes))
+        label = own_label(label, loss, self.schema)
+        classes = len(self.schema.classes) if loss.joint else 1
+        counts = [1] * len(asked) if groups is None else [*groups]
+        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
+        ratios, start = check_penalties(penalty, len(asked)), _check_offsets(offsets, classes)
+        shapes = check_groups(counts, [one.size for one in asked], len(parts))
+        if not 0 <= (lead := exact(margin, "the margin")) <= 100:
+            raise BadInput("the margin must be a number between 0 and 100")
+        epsilons = [self._per_row(part) for part in parts]
+        if words:
+            given = word_amounts(loss, epsilons[0], ratios[0], asked[0].size, asked[0].reach)
+        else:
+            given = amounts(loss, epsilons, ratios, shapes, len(self.schema.classes))
+        return Problem(asked, loss, label, start, float(lead), given)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is minimised: of which columns or words, by which loss of which class, and with which amounts."""
+
+    of: tuple[Any, ...]
+    loss: Loss
+    label: int | None
+    offsets: Numbers
+    margin: float
+    given: "Amounts"
+
+
+def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Loss:
+    """The loss made anew; refuses one that is not on the closed list, what is no single axis, and too many weights."""
+    if type(loss) not in LOSSES or words and loss.joint:
+        raise BadInput(
+            f"a loss must be one of {', '.join(kind.__name__ for kind in LOSSES if not words or not kind.joint)}"
+        )
+    if not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked):
+        raise BadInput("minimise takes grids of one axis each, or a bag of words")
+    if len({one.columns for one in asked}) < len(asked):
+        raise BadInput("give every column once")
+    if words and asked[0].size > MOST_WORDS:
+        raise BadInput(f"weights of at most {MOST_WORDS} words can be learned: select words first")
+    if not words and (classes if loss.joint else 1) * sum(one.size for one in asked) ** 2 > MOST_CURVATURE:
+        raise BadInput("minimise would take too much memory for so many weights: use coarser or fewer columns")
+    found: Loss = type(loss)()
+    return found  # of the class alone: whoever made it may have changed it
+
+
+def own_label(label: Any, loss: Loss, schema: Schema) -> int | None:
+    """The class that the loss is of, None for all at once."""
+    if not loss.joint:
+        return whole(label, "the class", 0, len(schema.classes) - 1)
+    if label is not None or not 2 <= len(schema.classes) <= MOST_CLASSES:
+        raise BadInput(f"this loss is of 2 to {MOST_CLASSES} classes at once, of no single one")
+    return None
+
+
+def _check_offsets(offsets: Any, classes: int) -> Numbers:
+    found = [exact(offset, "an offset") for offset in offsets] or [Fraction(0)] * classes
+    if len(found) != classes or max(map(abs, found)) > 100:
+        raise BadInput(f"the offsets must be {classes} numbers between -100 and 100")
+    return np.array(found, np.float64)[:, None]
+
+
+def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
+    """One penalty for each column, as fractions that the arithmetic allows."""
+    given = [penalty] * columns if np.ndim(penalty) == 0 else penalty
+    ratios = [exact(one, "the penalty") for one in given]
+    if len(ratios) != columns or not all(1 <= ratio <= 2**40 for ratio in ratios):
+        raise BadInput("the penalty must be between 1 and 10^12: one for all columns, or one for each")
+    return ratios
+
+
+def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[int]]:
+    """The sizes of the columns of each group, which is so many columns after each other."""
+    counts = [whole(one, "a group", 1, len(sizes)) for one in groups]
+    if sum(counts) != len(sizes) or len(counts) != parts:
+        raise BadInput("give every column once, and one share for each group of columns")
+    found = [sizes[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
+    if any(len(group) > 1 and max(group) > LARGEST_COLUMN for group in found):
+        raise BadInput(f"a column of more than {LARGEST_COLUMN} values must be a group by itself")
+    return found
+
+
+def objective(table: Table, problem: Problem) -> Objective:
+    """The exact objective of these rows: the group of each on every axis, or its words, and whether it is of the class,
+    or of which one."""
+    labels, numbers, of = table.column(LABEL), np.arange(table.classes)[:, None], problem.of
+    truth = labels == numbers if problem.label is None else np.where(labels == problem.label, 1, -1)[None]
+    if type(of[0]) is Bag:
+        words = first_words(of[0], table.column(of[0].column), of[0].most)
+        rows: Any = WordRows(*words, truth.astype(np.float64), of[0].size, of[0].reach)
+    else:
+        codes = [grid.axes[0].pick(table.column(grid.columns[0])) for grid in of]
+        rows = OneHot(codes, [grid.size for grid in of], truth.astype(np.float64))
+    return Objective(rows, problem.loss, problem.given.penalties, problem.offsets, problem.margin)
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """What the budget allows: the sizes of the columns of each group, the rate and the lattice of its noise, the
+    penalty of each weight, and the rate of the noise that hides where the solver stopped."""
+
+    groups: Sequence[Sequence[int]]
+    rates: Sequence[Fraction]
+    lattices: Sequence[Fraction]
+    penalties: Numbers
+    last: Fraction
+
+
+def amounts(
+    loss: Loss, parts: Sequence[Fraction], ratios: Sequence[Fraction], groups: Sequence[Sequence[int]], classes: int
+) -> Amounts:
+    """What these parts of epsilon allow, one for each group of columns, which are given by their sizes.
+
+    No penalty is below its column's ratio / part; what counts is the exact sum of 1/penalty of those that are used.
+    """
+    whole, sizes = sum(parts, Fraction(0)), [size for group in groups for size in group]
+    each = [part * (1 - SLIVER) for part, group in zip(parts, groups, strict=True) for _ in group]
+    least = [max(ratio / part, LEAST_PENALTY) for ratio, part in zip(ratios, each, strict=True)]
+    used = [float(np.nextafter(float(one), np.inf)) for one in least]
+    steps = [lattice(part / (2 * loss.spread)) for part in parts]
+    copies = classes if loss.joint else 1
+    budget = whole * (1 - SLIVER) / (1 + max(map(slack, groups, steps)) * copies / loss.spread)
+    left = loss.noise_budget(budget, sum((1 / Fraction(one) for one in used), Fraction(0)), classes)
+    if left * 2 < whole:
+        raise BadInput("less than half of the budget would be left for the noise: use a larger penalty or budget")
+    rates = [left * part / whole / loss.spread for part in parts]
+    penalties, moved = np.repeat(used, sizes), sqrt(sum(map(movement, groups, steps)))
+    last = whole * SLIVER / distance(penalties, copies, moved)
+    loudest = (len(penalties) + 64) * sqrt(len(rates) * copies) / float(min(rates))  # of the noise, or exp(-64)
+    if last < SMALLEST_EPSILON or loudest > LOUDEST:
+        raise BadInput("epsilon is too small for so many weights: use more of it, or coarser or fewer columns")
+    return Amounts(groups, rates, steps, penalties, last)
+
+
+def lattice(rate: Fraction) -> Fraction:
+    """The step of the lattice for noise of at least this rate: as fine as the sampler is exact, a power of two."""
+    step = SMALLEST_EPSILON / rate
+    return Fraction(1 << (ceil(step) - 1).bit_length(), 1 << max(floor(1 / step).bit_length() - 1, 0))
+
+
+def slack(group: Sequence[int], step: Fraction) -> Fraction:
+    """What the cells of the lattice can add to how far a row moves the noise of a group, for each class; nothing to a
+    lone column."""
+    return (2 * max(group) - 1) * step if len(group) > 1 else Fraction(0)
+
+
+def movement(group: Sequence[int], step: Fraction) -> float:
+    """The square of how far ideal noise can be from the middle of its cell."""
+    size = sum(one**2 + one for one in group) if len(group) > 1 else group[0]
+    return size * float(step) ** 2 / 4
+
+
+def group_noise(group: Sequence[int], rate: Fraction, step: Fraction, noise: Noise) -> Numbers:
+    """Middles of the lattice cells of ideal noise, for columns of these sizes together; Laplace noise for one alone."""
+    if len(group) == 1:
+        return lattice_laplace(rate, step, group[0], noise)
+    return np.asarray(equal_sums(group, rate * step, noise) * float(step))
+
+
+def lattice_laplace(rate: Fraction, step: Fraction, size: int, noise: Noise) -> Numbers:
+    """Midpoints of the lattice cells in which ideal Laplace noise of this rate falls."""
+    middles = (noise.geometric(rate * step, size) + 0.5) * float(step)
+    return np.asarray(np.where(noise.below(2, size), middles, -middles))
+
+
+def distance(penalties: Numbers, classes: int, moved: float) -> int:
+    """How many units two tables' rounded weights can lie apart in all, for one and the same ideal minimiser.
+
+    Each is within (tolerance + what the lattice moves the gradient of a class by) / least penalty of it; rounding adds
+    one each.
+    """
+    size = len(penalties) * classes
+    radius = (TOLERANCE + sqrt(classes) * moved) / float(penalties.min())
+    return ceil(2 * radius * sqrt(size) * WEIGHT_UNIT * (1 + 1e-9)) + size
+
+
+def word_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most: int) -> Amounts:
+    """What epsilon allows for rows of at most `most` of `size` words: that of as many columns in equal parts.
+
+    All parts have one rate and one lattice, so the noise of all words is drawn in one go.
+    """
+    pieces = [len(piece) for piece in np.array_split(np.arange(size), most)]
+    given = amounts(loss, [epsilon / most] * most, [ratio] * most, [[piece] for piece in pieces], 2)
+    return replace(given, groups=[[size]], rates=given.rates[:1], lattices=given.lattices[:1])
+
+
+def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
+    """Weights x classes in units: the minimiser with lattice noise, rounded, with noise again."""
+    several = range(len(objective.rows.truth))
+    drawn = [
+        [group_noise(group, rate, step, noise) for _ in several]
+        for group, rate, step in zip(given.groups, given.rates, given.lattices, strict=True)
+    ]
+    within = np.clip(solve(objective, np.hstack(drawn)).T, -LARGEST, LARGEST)  # brings no two points further apart
+    rounded = np.rint(within * WEIGHT_UNIT).astype(np.int64)
+    return rounded + noise.discrete_laplace(given.last, rounded.size).reshape(rounded.shape)
+
+
+def solve(objective: Objective, shift: Numbers) -> Numbers:
+    """A point whose gradient is certainly shorter than the tolerance. Whoever proposes points need not be trusted."""
+
+    def certain(weights: Numbers) -> bool:
+        gradient = objective.gradient(weights, objective.scores(weights), shift)
+        return objective.certainly_short(weights, gradient, shift)
+
+    return next(filter(certain, points(objective, shift)))

@@ -1,0 +1,141 @@
+"""quantile, quantiles, misordered: rows in the order of a numeric column or of a score, as counts from the lowest
+value to the highest."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...errors import BadInput
+from ...questions import Axis, Binned, Grid, Partition, Scorer
+from ...schema import Numeric
+from ...schema.encoding import quiet
+from ..asking import Asking
+from ..budget import Budget, exact
+from ..flip import permute_and_flip
+from ..noise import SMALLEST_EPSILON, Integers, Noise
+from ..owning import Owner, whole
+from ..release import Release
+
+MOST_HALVINGS = 16
+PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_ROW
+
+
+class Ordering(Asking):
+    """The verbs about rows in an order."""
+
+    def quantile(
+        self,
+        of: str | Scorer,
+        q: float | str | Fraction,
+        budget: Budget,
+        *,
+        grid: Sequence[float] | None = None,
+        label: int = -1,
+    ) -> Release[float]:
+        """A cut point near the q-quantile of a numeric column or of a scorer's values, one of a public grid.
+
+        Permute-and-flip on -|b L - a n|, q = a/b, L the rows below the cut, n all rows. A row moves b L - a n by b -
+        a or by -a, on either side of it; L grows along the grid, so the changes of |.| spread by at most 2 max(a, b -
+        a) over the grid. For a column the grid is its bin edges, and rows with a missing value are left out.
+        """
+        share = exact(q, "q").limit_denominator(10**6)
+        if not 0 < share < 1:
+            raise BadInput("q must lie between 0 and 1")
+        (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
+        epsilon = self._per_row(budget)
+        receipt = self._charge("quantile", f"{share} of {asked.describe()}", budget)
+        with quiet():
+            counts = [int(n) for n in self._table.tabulate(asked, by_class=False).ravel()[: len(cuts) + 1]]
+            a, b, rows, below = share.numerator, share.denominator, sum(counts), np.cumsum(counts[:-1])
+            scores = np.array([-abs(b * int(n) - a * rows) for n in below], np.int64)
+            winner = permute_and_flip(scores, epsilon / (2 * max(a, b - a)), self._noise)
+        return self._wrap(float(cuts[winner]), None, receipt)
+
+    def quantiles(
+        self, of: str | Scorer, depth: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+    ) -> Release[tuple[float, ...]]:
+        """Up to 2^depth - 1 cut points of a public grid, in order, that divide the rows into parts of about one size.
+
+        Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
+        """
+        (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
+        depth, epsilon = whole(depth, "depth", 1, MOST_HALVINGS), self._per_row(budget)
+        receipt = self._charge("quantiles", f"{2**depth} parts of {asked.describe()}", budget)
+        with quiet():
+            counts = self._table.tabulate(asked, by_class=False).ravel()[: len(cuts) + 1]
+            places = even_cuts(counts, depth, epsilon, self._noise)
+        return self._wrap(tuple(float(cuts[place - 1]) for place in places), None, receipt)
+
+    def misordered(
+        self, of: str | Scorer, positive: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+    ) -> Release[float]:
+        """How far rows of a class fail to lie above those of the others: min(n1, n0) (1 - AUC), in rows, with noise.
+
+        One row moves this by one at most, unlike the AUC itself (see `misordered_rows`), so discrete Laplace noise of
+        scale 1/epsilon suffices. What is ordered is as for `quantile`; values between two cut points are tied.
+        """
+        (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
+        positive = whole(positive, "the positive class", 0, len(self.schema.classes) - 1)
+        epsilon = self._per_row(budget)
+        if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
+            raise BadInput("epsilon is too small: noise of more than sixteen million rows would be the only answer")
+        receipt = self._charge("misordered", f"rows of class {positive} by {asked.describe()}", budget)
+        with quiet():
+            counts = self._table.tabulate(asked)[: len(cuts) + 1]
+            rows = misordered_rows(counts[:, positive], counts.sum(axis=1) - counts[:, positive])
+            noisy = rows + int(self._noise.discrete_laplace(epsilon / PARTS_OF_A_ROW, 1)[0])
+        return self._wrap(noisy / PARTS_OF_A_ROW, float(1 / epsilon), receipt)
+
+    def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Any, Sequence[float]]:
+        """A partition into intervals, lowest first, and the cuts between them."""
+        if isinstance(of, str):
+            column = self.schema.get(of)
+            if not isinstance(column, Numeric) or grid is not None:
+                raise BadInput("a column's quantile needs a numeric column, whose bin edges are the grid")
+            asked: Partition = Grid((Axis(of, tuple(range(column.size)), column.names),))
+            cuts: Sequence[float] = column.cuts[1:-1]
+        else:
+            cuts = () if grid is None else tuple(grid)
+            asked = Binned(of, cuts, label)
+        if len(cuts) == 0:
+            raise BadInput("a quantile needs a grid of at least one cut point")
+        return Owner(self.schema).partition(asked), cuts
+
+
+def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> list[int]:
+    """Up to 2^depth - 1 places to cut, such that the parts between them have about as many rows each; in order.
+
+    A median, then a median on either side of it, and so on (Kaplan, Schnapp and Stemmer 2022). The parts of a level
+    are disjoint, their ends were drawn before, and a row moves the scores of one part: a level costs what one median
+    costs, epsilon / depth. A part of a single value has no place to cut, which follows from its ends.
+    """
+    ends = [0, len(counts)]
+    for _ in range(depth):
+        parts = [(low, high) for low, high in zip(ends, ends[1:], strict=False) if high - low > 1]
+        ends = sorted([*ends, *(low + _median(counts[low:high], epsilon / depth, noise) for low, high in parts)])
+    return ends[1:-1]
+
+
+def _median(counts: Integers, epsilon: Fraction, noise: Noise) -> int:
+    """How many of the counts lie before a cut near the median: permute-and-flip on -|2 L - n|, L the rows before it.
+
+    A row moves 2 L - n by 1 at the cuts after it and by -1 at those before it, so the changes spread by 2 at most.
+    """
+    before = 2 * np.cumsum(counts)
+    return 1 + permute_and_flip(-np.abs(before[:-1] - before[-1] // 2), epsilon / 2, noise)
+
+
+def misordered_rows(positives: Integers, negatives: Integers) -> int:
+    """Pairs of a positive and a negative of which the positive has the lower score, ties by half, over the rows of the
+    larger kind; in 1 / PARTS_OF_A_ROW, rounded down.
+
+    One row more moves this by a row at most. Let there be a positives, b negatives and u such pairs, and let a
+    positive come that is below g <= b negatives. If a < b, u / b rises by g / b, at most 1. If a >= b, it becomes (u +
+    g) / (a + 1), which differs from u / a by g / (a + 1) - u / (a (a + 1)), and u <= a b: between -b / (a + 1) and b
+    / (a + 1). Negatives likewise. A whole number of parts is the bound, so rounding down keeps it.
+    """
+    above = 2 * np.cumsum(negatives[::-1])[::-1] - negatives
+    twice = int((positives.astype(object) * above).sum())  # pairs of billions of rows need Python's integers
+    return PARTS_OF_A_ROW * twice // (2 * max(int(positives.sum()), int(negatives.sum()), 1))

@@ -1,0 +1,110 @@
+"""above, sift: which questions have a score above a threshold; only answers of yes cost something."""
+
+import os
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...errors import BadInput, BudgetRefused
+from ...questions import Partition
+from ...schema.encoding import quiet
+from ..asking import Asking
+from ..budget import Budget
+from ..noise import SMALLEST_EPSILON, Integers, Noise
+from ..owning import Owner, own_score, whole
+from ..release import Release, frozen
+from ..scores import OF_ROWS, Score
+from .choose import Candidates, described, exact_scores, own_candidates, own_cell, own_level, own_number
+
+MOST_HITS = 1_000_000
+
+
+class Sifting(Asking):
+    """The verbs that compare with a threshold."""
+
+    def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> "Sieve":
+        """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
+
+        The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
+        """
+        score, budget = own_score(score, self.schema, OF_ROWS), Budget(budget)
+        hits, level = whole(hits, "hits", 1, MOST_HITS), own_level(threshold, score)
+        rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
+        self._charge("above", f"{type(score).__name__} against {threshold}, {hits} hits", budget)
+        return Sieve(lambda partition: self._score(partition, score), level, rates, hits, self._noise)
+
+    def _score(self, partition: Partition, score: Score) -> int:
+        asked = Owner(self.schema).partition(partition)
+        own_cell(score, asked.size, len(self.schema.classes))
+        with quiet():
+            return score(self._table.tabulate(asked))
+
+    def sift(
+        self, candidates: Candidates, score: Score, threshold: float, budget: Budget, *, most: int
+    ) -> Release[Integers]:
+        """The places, sorted, of the first `most` candidates that a sieve finds above a threshold, asked about each in
+        a random order: see `above`, whose answers these are."""
+        asked, score = own_candidates(candidates, score, self.schema, OF_ROWS)
+        most, level, budget = own_number(most, asked), own_level(threshold, score), Budget(budget)
+        rates = sieve_rates(self._per_row(budget), score.low, score.high, most)
+        about = f"at most {most} of {described(asked)}, {type(score).__name__} from {threshold} on"
+        receipt = self._charge("sift", about, budget)
+        with quiet():
+            found = first_above(exact_scores(self._table, asked, score), level, rates, most, self._noise)
+        return self._wrap(frozen(found), float(1 / (rates[1] * score.unit)), receipt)
+
+
+class Sieve:
+    """Says which questions have a score above a threshold, until it has said so `hits` times (Lyu, Su and Li 2017).
+
+    The threshold gets noise of scale max(|low|, |high|) / e1 once, every score fresh noise of scale hits (high - low)
+    / e2, e1 + e2 = epsilon. When a row is added, shifting the threshold's noise by `high` keeps every no, and
+    shifting the noise of each yes by high - low keeps that yes; when one is removed, shift by -low instead. Answers
+    of no are free. All numbers are whole, so the shifts keep the order exactly.
+    """
+
+    def __init__(
+        self, ask: Callable[[Any], int], threshold: int, rates: tuple[Fraction, Fraction], hits: int, noise: Noise
+    ) -> None:
+        self._exact, self._rates, self._noise = ask, rates, noise
+        self._threshold = threshold + int(noise.discrete_laplace(rates[0], 1)[0])
+        self._left, self._lock, self._process = hits, threading.Lock(), os.getpid()
+
+    def ask(self, partition: Any) -> bool:
+        """Whether the partition's score is above the threshold, both with noise; refused after the last hit."""
+        if self._process != os.getpid():
+            raise BadInput("a sieve belongs to the process that opened it: two copies would each use up the hits")
+        with self._lock:
+            if self._left == 0:
+                raise BudgetRefused("this sieve has given all its hits: open another one with a new budget")
+            score = self._exact(partition) + int(self._noise.discrete_laplace(self._rates[1], 1)[0])
+            self._left -= score >= self._threshold
+            return bool(score >= self._threshold)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a sieve cannot be copied or pickled: two copies would each use up the hits")
+
+    def __repr__(self) -> str:
+        return "<sieve>"
+
+
+def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> tuple[Fraction, Fraction]:
+    """Exact noise rates of a sieve: e1 / max(|low|, |high|) and e2 / (hits (high - low)), e1 : e2 near the best 1 :
+    x^(2/3)."""
+    reach, spread = max(abs(low), abs(high)), hits * (high - low)
+    share = Fraction(1 / (1 + (spread / reach) ** (2 / 3))).limit_denominator(1000)
+    rates = epsilon * share / reach, epsilon * (1 - share) / spread
+    if min(rates) < SMALLEST_EPSILON:
+        raise BadInput("the budget is too small for this sieve: use a larger one or fewer hits")
+    return rates
+
+
+def first_above(scores: Integers, level: int, rates: tuple[Fraction, Fraction], hits: int, noise: Noise) -> Integers:
+    """The indices, sorted, that a sieve says yes to if asked about all scores in a random order, until `hits` times."""
+    order = noise.permutation(len(scores))
+    threshold = level + int(noise.discrete_laplace(rates[0], 1)[0])
+    noisy = scores[order] + noise.discrete_laplace(rates[1], len(scores))
+    return np.sort(order[np.flatnonzero(noisy >= threshold)[:hits]])

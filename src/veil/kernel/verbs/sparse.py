@@ -1,0 +1,212 @@
+"""count_sparse: the noisy counts above a threshold, of cells of which there may be any number.
+
+The same release as `count` with every count up to the threshold blanked, so it is as private; drawn without visiting
+the empty cells.
+"""
+
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache, partial
+from math import ceil, exp, log, log1p
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import BadInput
+from ...questions import Bag, Drawn, Grid
+from ...schema.encoding import quiet
+from ..asking import Asking
+from ..bounds import Uniform, count_below, exp_bounds
+from ..budget import Budget
+from ..noise import Integers, Noise, exponential
+from ..owning import own, whole
+from ..release import Release, SparseCounts, frozen
+from ..table import Table
+from ..words import word_counts
+
+SPARSE_LIMIT = 5_000_000  # spurious cells expected in one sparse answer
+
+
+class CountingSparsely(Asking):
+    """The verb for counts of which most are zero."""
+
+    def count_sparse(
+        self,
+        question: Grid | Drawn | Bag,
+        budget: Budget,
+        *,
+        threshold: int | None = None,
+        spurious: float = 1.0,
+        by_class: bool = True,
+    ) -> Release[SparseCounts]:
+        """The noisy counts above a threshold, over a grid, the leaves of a drawn tree, or the words of a bag.
+
+        The default threshold lets through `spurious` empty cells on average.
+        """
+        if type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag):
+            raise BadInput("a sparse count needs a Grid or a Drawn, by class, or a Bag")
+        asked, budget = own(question, self.schema, dense=False), Budget(budget)
+        epsilon, classes = self._per_row(budget, asked.reach), self.schema.classes if by_class else ("",)
+        cells = asked.size * len(classes)
+        level = sparse_level(cells, epsilon, threshold, spurious)
+        receipt = self._charge("count_sparse", f"{asked.describe()} above {level}", budget)
+        with quiet():
+            codes, counts = occupied(self._table, asked, len(classes))
+            kept = sparse_threshold(codes, counts, cells, level, epsilon, self._noise.own)
+        value = SparseCounts(frozen(kept[0], codes.dtype), frozen(kept[1]), len(classes), level)
+        return self._wrap(value, float(1 / epsilon), receipt, asked, classes)
+
+
+def occupied(table: Table, asked: Any, classes: int) -> tuple[npt.NDArray[Any], Integers]:
+    """The cells that hold rows, once each, sorted (cell * classes + class), and their counts; of any grid."""
+    if isinstance(asked, Bag):
+        counts = word_counts(table, asked, asked.most, classes).ravel()
+        return (held := np.flatnonzero(counts)), counts[held]
+    if isinstance(asked, Drawn):
+        leaves = [cells * classes + labels for cells, labels in table.cells(asked)]
+        return np.unique(np.concatenate(leaves), return_counts=True)
+    numbers: npt.NDArray[Any] = np.zeros(len(table), np.int64)
+    codes = np.zeros(1, object if asked.size * classes >= 2**62 else np.int64)
+    for piece in _pieces(table.with_class(asked)):
+        cells = np.concatenate([cells for cells, _ in table.cells(piece)])
+        digits, inside = np.unique(cells, return_inverse=True)
+        pairs, numbers = np.unique(numbers * len(digits) + inside, return_inverse=True)
+        before, after = np.divmod(pairs, max(len(digits), 1))
+        codes = codes[before] * piece.size + digits[after].astype(codes.dtype)
+    return codes, np.bincount(numbers, minlength=len(codes)).astype(np.int64)
+
+
+def _pieces(grid: Grid) -> list[Grid]:
+    """The grid as a product of grids of fewer than 2^62 cells each."""
+    pieces = [Grid()]
+    for axis in grid.axes:
+        one = Grid((axis,))
+        if pieces[-1].size * one.size < 2**62:
+            pieces[-1] &= one
+        else:
+            pieces.append(one)
+    return pieces
+
+
+def sparse_level(cells: int, epsilon: Fraction, threshold: int | None, spurious: float) -> int:
+    """The threshold of a sparse count; refuses one that would let too many empty cells through."""
+    if not 0 < spurious <= SPARSE_LIMIT:
+        raise BadInput(f"a sparse count needs spurious between 0 and {SPARSE_LIMIT}")
+    level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
+    level = whole(level, "the threshold", 0, 2**60)
+    if survivors(cells, epsilon, level) > SPARSE_LIMIT:
+        raise BadInput(
+            f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: "
+            f"at {level} about {survivors(cells, epsilon, level):.3g} empty cells would pass it"
+        )
+    return level
+
+
+def survivors(cells: int, epsilon: Fraction, threshold: int) -> float:
+    """How many empty cells pass the threshold on average: cells a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
+    rate = float(epsilon)
+    return exp(min(log(max(cells, 1)) - rate * (threshold + 1) - log(1 + exp(-rate)), 700)) if cells else 0.0
+
+
+def threshold_for(cells: int, epsilon: Fraction, spurious: float) -> int:
+    """The smallest threshold at which no more than `spurious` empty cells are expected to survive."""
+    needed = (log(cells) - log(spurious) - log(1 + exp(-float(epsilon)))) / float(epsilon)
+    return max(ceil(needed) - 1, 0)
+
+
+def sparse_threshold(
+    codes: npt.NDArray[Any], counts: Integers, cells: int, threshold: int, epsilon: Fraction, noise: Noise
+) -> tuple[npt.NDArray[Any], Integers]:
+    """What a noisy count of all cells would leave above the threshold, sorted; empty cells are not visited.
+
+    Empty cells survive independently with one probability, so the gaps between survivors are geometric; a survivor's
+    value beyond the threshold is geometric too, because the noise has no memory. The result has exactly the law of
+    the dense mechanism.
+    """
+    noisy = counts + noise.discrete_laplace(epsilon, counts.size)
+    kept = noisy > threshold
+    ranks = _survivors(cells - len(codes), threshold, epsilon, noise).astype(codes.dtype)
+    # the r-th empty cell lies behind all occupied cells that have at most r empty ones before them
+    empty = ranks + np.searchsorted(codes - np.arange(len(codes)), ranks, side="right")
+    values = threshold + 1 + noise.geometric(epsilon, len(empty))
+    all_codes, all_values = np.concatenate([codes[kept], empty]), np.concatenate([noisy[kept], values])
+    order = np.argsort(all_codes)
+    return all_codes[order], all_values[order]
+
+
+def _survivors(empty: int, threshold: int, epsilon: Fraction, noise: Noise) -> npt.NDArray[Any]:
+    """The ranks, among this many empty cells, of those whose noise passes the threshold."""
+    expected = survivors(empty, epsilon, threshold)
+    block = int(min(expected + 3 * expected**0.5 + 2, 1 << 16))
+    found, position = [np.zeros(0, object)], -1
+    while position < empty:
+        jumps = np.cumsum(gaps(noise, epsilon, threshold, block, empty) + 1).astype(object) + position
+        found.append(jumps)
+        position = int(jumps[-1])
+    ranks = np.concatenate(found)
+    return ranks[: int(np.searchsorted(ranks, empty))]
+
+
+def gaps(noise: Noise, epsilon: Fraction, threshold: int, size: int, limit: int | None = None) -> npt.NDArray[Any]:
+    """Independent numbers of empty cells that stay out before one whose noise passes the threshold >= -1.
+
+    With p = P(discrete Laplace > threshold), P(gap >= g) = (1-p)^g; a gap above `limit` comes out as `limit`.
+    A gap has as many digits as 1/p, so a tiny p without a limit takes long. int64 for 2 <= 1/p <= 2^38, where
+    log1p(-p) is right to 2^-45; Python integers elsewhere.
+    """
+    if threshold < -1:
+        raise ValueError("a threshold below -1 keeps most empty cells: draw the noise of each of them")
+    p = exp(-float(epsilon * (threshold + 1))) / (1 + exp(-float(epsilon)))
+    power = partial(gap_bounds, epsilon, threshold)
+    if 2.0**-38 <= p <= 0.5:
+        scales = {"scale": -1 / log1p(-p), "unit": 1 / p}
+        gaps = noise.floors(lambda words, _: exponential(words, **scales), lambda _, *k: power(*k), size)
+        return gaps if limit is None else np.minimum(gaps, min(limit, 2**63 - 1))
+    draws = (noise.uniform(word) for word in noise.words(size))
+    exact = [count_below(u, power, gap_guess(u, epsilon, threshold, limit), limit) for u in draws]
+    return np.array(exact, dtype=object)
+
+
+@lru_cache(maxsize=64)
+def _empty_bounds(epsilon: Fraction, threshold: int, bits: int) -> tuple[int, int]:
+    """Integers around 2^bits (1 - p): an empty cell stays out; p = a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
+    one = 1 << bits
+    above_low, above_high = exp_bounds(epsilon * (threshold + 1), bits)
+    alpha_low, alpha_high = exp_bounds(epsilon, bits)
+    p_low = above_low * one // (one + alpha_high)
+    p_high = -(-above_high * one // (one + alpha_low))
+    return max(one - p_high, 0), min(one - p_low, one)
+
+
+def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
+    """Integers around 2^bits (1 - p)^gap that differ by at most two: `gap` empty cells in a row stay out.
+
+    The power multiplies the error of its base by `gap`, so bit_length(gap) bits are lost and twice as many kept.
+    """
+    work = bits + 2 * gap.bit_length() + 16
+    base_low, base_high = _empty_bounds(epsilon, threshold, work)
+    low = high = 1 << work
+    for digit in bin(gap)[2:]:
+        low, high = low * low >> work, -(-high * high >> work)
+        if digit == "1":
+            low, high = low * base_low >> work, -(-high * base_high >> work)
+    return low >> work - bits, -(-high >> work - bits)
+
+
+def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | None) -> int:
+    """Roughly log U / log(1 - p), to the unit unless it is above `limit`: only where to start looking.
+
+    -log(U) / p is off by less than -log(U). A gap of d digits depends on as many digits of U: draw them first.
+    """
+    rate = epsilon * (threshold + 1)
+    if limit is not None and rate > 2 * limit.bit_length():
+        return limit
+    digits = 20 + (int(rate / 2) if limit is None else min(int(rate / 2), limit.bit_length() // 3))
+    while uniform.bits < 4 * digits:
+        uniform.refine()
+    with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        exponential = -(Decimal(uniform.top + 1) / (1 << uniform.bits)).ln()
+        alpha = (Decimal(-epsilon.numerator) / epsilon.denominator).exp()
+        guess = exponential * (1 + alpha) * (Decimal(rate.numerator) / rate.denominator).exp()
+        return int(guess) if limit is None or guess < limit else limit

@@ -1,0 +1,47 @@
+"""Words of rows: which of those that are asked about each row has, and exact counts of them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..questions import Bag
+from .noise import Integers
+from .table import LABEL, WORD_ROWS, Table
+
+
+def word_counts(table: Table, bag: Bag, most: int | None, classes: int) -> Integers:
+    """Exact counts, words x classes, every row for the first `most` of the words that it has, or for all of them.
+
+    A row adds one to `most` counts at most: the bag's reach, if that is what it counts for.
+    """
+    counts = np.zeros(bag.size * classes, np.int64)
+    for start in range(0, len(table), WORD_ROWS):
+        part = slice(start, start + WORD_ROWS)
+        places, holders = first_words(bag, table.column(bag.column, part), most)
+        labels = table.column(LABEL, part)[holders].astype(np.intp) if classes > 1 else 0
+        counts += np.bincount(places * np.intp(classes) + labels, minlength=len(counts))
+    return counts.reshape(-1, classes)
+
+
+def word_tables(table: Table, bag: Bag) -> Integers:
+    """Exact counts of the rows with a word and of those without it: words x 2 x classes. All words count."""
+    having = word_counts(table, bag, None, table.classes)
+    totals = np.bincount(table.column(LABEL).astype(np.intp, copy=False), minlength=table.classes)[: table.classes]
+    return np.stack([having, totals - having], axis=1)
+
+
+def first_words(bag: Bag, rows: Any, most: int | None) -> tuple[npt.NDArray[Any], Integers]:
+    """The places among those of the bag of the words of rows, and the row of each; of every row the first `most`.
+
+    The words of a row are in an order that was drawn at random when the table was read.
+    """
+    place = np.full(int(bag.codes[-1]) + 2, -1, np.int32)  # the last stands for all words beyond
+    place[bag.codes] = np.arange(bag.size)
+    places, holders = place.take(rows.words, mode="clip"), rows.rows  # in words' own type the last may not exist
+    asked = np.flatnonzero(places >= 0)
+    places, holders = places[asked], holders[asked]
+    if most is None:
+        return places, holders
+    kept = np.arange(len(holders)) - np.searchsorted(holders, holders) < most
+    return places[kept], holders[kept]

@@ -1,0 +1,37 @@
+"""How far to go down a line, and how sharply losses bend."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.float64]
+STEPS = 8  # at least, so that their number says little
+NEAREST = 1 / 16  # of a stretch of a line: the next guess comes no closer to its ends
+
+
+def curves(loss: Any, scores: Numbers, truth: Numbers, sharp: bool = False) -> Numbers:
+    """About the second derivative by each score: it only makes steps shorter or longer. Of the hinge, whose second
+    derivative is 1 between two corners and else 0, a smooth stand-in unless they shall be `sharp`."""
+    if type(loss).__name__ == "Hinge":
+        return (np.abs(1 - truth * scores) <= 0.5) * 1.0 if sharp else 1 / (1 + (2 - 2 * truth * scores) ** 4)
+    shares = loss.slopes(scores, np.zeros(1)) if loss.joint else np.abs(loss.slopes(scores, truth))
+    return np.asarray(shares * (1 - shares))
+
+
+def line_end(slope: Callable[[float], float], slack: float) -> float:
+    """How far to go down a line: until the slope has fallen by half, but not turned by more than the slack.
+
+    Between a length that is too short and one that is too long: at a corner of the loss the slope turns at once, and a
+    straight line through both ends would stop far before the corner, again and again.
+    """
+    start, length = max(slope(0), 0.0), 1.0  # below zero by rounding only
+    low, high = (0.0, start), (np.inf, 0.0)  # where they are, and the slope there
+    for _ in range(60):
+        if -slack * start <= (end := slope(length)) <= start / 2:
+            break
+        low, high = ((length, end), high) if end > 0 else (low, (length, end))
+        part = min(max(low[1] / max(low[1] - high[1], 1e-300), NEAREST), 1 - NEAREST)
+        length = low[0] + part * (high[0] - low[0]) if high[0] < np.inf else 2 * length
+    return length
