@@ -34,7 +34,7 @@ from veil import (
 )
 from veil.kernel import Logistic
 from veil.kernel.mechanisms import peel
-from veil.kernel.table import read_table
+from veil.kernel.reading import read_table
 
 WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
 LABEL = Categorical(name="label", values=("no", "yes"))

@@ -39,10 +39,11 @@ from .mechanisms import (
 from .minimise import Objective, amounts, minimiser
 from .noise import SMALLEST_EPSILON, Integers, make_noise
 from .order import PARTS_OF_A_ROW, even_cuts, misordered_rows
+from .reading import read_table
 from .release import Release, SparseCounts, frozen
 from .scores import Cellwise, Score
 from .selecting import Selecting, sparse_level
-from .table import Table, read_table
+from .table import Table
 
 Question = TypeVar("Question", bound=Partition)
 MOST_PARTS = 1_000_000
