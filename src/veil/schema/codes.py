@@ -53,7 +53,7 @@ def matrices_of(schema: Any) -> set[str]:
 
 def coder(column: Any) -> Coder:
     """What makes codes of a column's values, each below the size that it has now."""
-    size, name, kind = int(column.size), str(column.name), column.kind
+    size, name, kind = max(int(column.size), 0), str(column.name), column.kind
     dtype = np.min_scalar_type(last := max(size - 1, 0))
     if kind == "text":
         code = _word_code(column, size)
@@ -62,11 +62,11 @@ def coder(column: Any) -> Coder:
         )
     make = {"categorical": _categories, "numeric": _bins, "date": _bins}[kind](column)
 
-    def encode(values: Any) -> Codes:
-        codes = in_blocks(values, make, dtype)  # one that does not fit wraps around, each by itself
-        return np.minimum(codes, last, out=codes)
+    def block_codes(block: Any) -> npt.NDArray[Any]:
+        codes = make(block)
+        return np.asarray(np.minimum(codes, min(last, np.iinfo(codes.dtype).max)))
 
-    return encode
+    return lambda values: in_blocks(values, block_codes, dtype)
 
 
 def _categories(column: Any) -> Callable[[Any], npt.NDArray[Any]]:

@@ -1,8 +1,8 @@
 """Moments: values as seconds since 1970, and what part of the calendar these lie in; total, and row by row.
 
 A moment of a known time zone is taken to UTC, one without is as it stands. Read are the types of dates of Python,
-NumPy, pandas, Polars and Arrow, and text: years, months, days or moments as ISO 8601 writes them, or a declared form.
-Whatever is none of the years 1 to 9999 is missing. What is neither a date nor text is read as its category is written.
+NumPy, pandas, Polars and Arrow, and text as ISO 8601 writes years, months, days or moments, or in a declared form. What
+is none of the years 1 to 9999 is missing; what is neither a date nor text is read as its category is written.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 from .encoding import arrow_of, category_codes, distinct, is_text, text_or_none
 from .spelling import BLANK, NUMBER, written_out
 
-DAY = 86_400
-EPOCH = date(1970, 1, 1).toordinal()
+DAY, EPOCH = 86_400, date(1970, 1, 1).toordinal()
 FIRST, LAST = (date.min.toordinal() - EPOCH) * DAY, (date.max.toordinal() + 1 - EPOCH) * DAY - 1
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 MONTHS = tuple("January February March April May June July August September October November December".split())
@@ -40,12 +39,11 @@ Numbers = npt.NDArray[np.float64]
 
 
 def reader(form: str | None, unit: str | None, named: Mapping[str, int]) -> Callable[[Any], Numbers]:
-    """What reads each value of a block as a second, or as the part of the calendar that the unit is, if that has names."""
+    """What reads each value of a block as a second, or as a part of the calendar if those of the unit have names."""
     pattern, number_of = pattern_of(form), {str(name): int(number) for name, number in named.items()}
     _read([b""], pattern)  # something else than a form raises here, before a value is seen
-    if not number_of:
-        return lambda block: seconds(block, pattern)
-    return lambda block: parts(str(unit), seconds(block, pattern), block, number_of)
+    read = partial(seconds, pattern=pattern)
+    return (lambda block: parts(str(unit), read(block), block, number_of)) if number_of else read
 
 
 def second_of(value: Any) -> float:
@@ -84,7 +82,10 @@ def seconds(block: Any, pattern: str) -> Numbers:
         block = np.fromiter(block, object, len(block))  # Arrow would take 30 seconds for one
     with suppress(Exception):  # other types go value by value
         array = arrow_of(block)
-        return _mostly_plain(array, pattern) if is_text(array.type) else _within(_declared(array))
+        if not is_text(array.type):
+            return _within(_declared(array))
+        if pattern == pattern_of(None):
+            return _mostly_plain(array, pattern)
     return _one_by_one(block, pattern)
 
 
@@ -98,9 +99,7 @@ def _one_by_one(block: Any, pattern: str) -> Numbers:
 
 
 def _mostly_plain(array: Any, pattern: str) -> Numbers:
-    """The seconds of texts, by Arrow where these are days and moments beyond doubt; raises for another form."""
-    if pattern != pattern_of(None):
-        raise ValueError
+    """The seconds of texts, by Arrow where these are days and moments of ISO 8601 beyond doubt."""
     plain = pc.match_substring_regex(array, SURE).fill_null(False)
     found = _declared(pc.if_else(plain, array, None).cast(pa.string()).cast(pa.timestamp("s")))
     others = np.flatnonzero(np.isnan(found))
@@ -129,21 +128,19 @@ def _declared(array: Any) -> Numbers:
 
 def _second(value: Any) -> float:
     """The second of a date or moment of any library; not a number for text and anything else."""
-    if type(value) in (bytes, str):
-        return np.nan
     try:
+        if not isinstance(value, (date, np.datetime64, pa.Scalar)):
+            return np.nan
         if isinstance(value, pa.Scalar):
             return float(_declared(pa.array([value], value.type))[0])
         if isinstance(value, np.datetime64):  # of some units, what is far off wraps around
             moment = value.astype("M8[s]")
             return float(moment.astype(np.int64)) if moment.astype(value.dtype) == value else np.nan
-        if not isinstance(value, date):
-            return np.nan
         days = (int(value.toordinal()) - EPOCH) * DAY
         if not isinstance(value, datetime):
             return float(days)
-        zone = value.utcoffset() or timedelta(0)
-        return float(days + value.hour * 3600 + value.minute * 60 + value.second - zone // timedelta(seconds=1))
+        zone = (value.utcoffset() or timedelta(0)) // timedelta(seconds=1)
+        return float(days + value.hour * 3600 + value.minute * 60 + value.second - zone)
     except Exception:
         return np.nan
 
