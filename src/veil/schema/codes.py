@@ -60,19 +60,14 @@ def coder(column: Any) -> Coder:
         return lambda values: (
             matrix_bags(values, size, name, dtype) if is_matrix(values) else text_bags(values, code, dtype)
         )
-    make = {"categorical": _categories, "numeric": _bins, "date": _bins}[kind](column)
-
-    def block_codes(block: Any) -> npt.NDArray[Any]:
-        codes = make(block)
-        return np.asarray(np.minimum(codes, min(last, np.iinfo(codes.dtype).max)))
-
+    block_codes = {"categorical": _categories, "numeric": _bins, "date": _bins}[kind](column, last)
     return lambda values: in_blocks(values, block_codes, dtype)
 
 
-def _categories(column: Any) -> Callable[[Any], npt.NDArray[Any]]:
+def _categories(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
     """By each value's text."""
-    code_of = {str(value): code for code, value in enumerate(column.values)}
-    missing = len(column.values) if column.missing is None else code_of[column.missing]
+    code_of = {str(value): min(code, last) for code, value in enumerate(column.values)}
+    missing = min(len(column.values), last) if column.missing is None else code_of[column.missing]
     return lambda block: category_codes(block, code_of, missing)
 
 
@@ -81,10 +76,11 @@ def reader_of(column: Any) -> Callable[[Any], npt.NDArray[np.float64]]:
     return reader(column.format, column.unit, column.parts) if column.kind == "date" else numbers
 
 
-def _bins(column: Any) -> Callable[[Any], npt.NDArray[Any]]:
+def _bins(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
     """By how many inner cuts are at or below each number; what is none has a code of its own, or a declared place."""
-    read, inner = reader_of(column), np.array([float(cut) for cut in column.cuts[1:-1]], np.float64)
-    missing = len(inner) + 1 if column.missing is None else int(np.searchsorted(inner, float(column.missing), "right"))
+    read, inner = reader_of(column), np.array([float(cut) for cut in column.cuts[1:-1]], np.float64)[:last]
+    own = min(len(inner) + 1, last)
+    missing = own if column.missing is None else int(np.searchsorted(inner, float(column.missing), "right"))
 
     def block_codes(block: Any) -> npt.NDArray[Any]:
         codes = _cuts_below(inner, x := read(block))
