@@ -1,5 +1,6 @@
 """Codes hold whatever is declared: a column that lies cannot make one value raise, nor a code beyond its size."""
 
+from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from types import SimpleNamespace
@@ -45,9 +46,12 @@ ODD += [
     pd.NaT,
 ]
 ODD += [Decimal("1.5"), object(), [1], "\ud800", "w1 w2 w3", 1j, np.float32(2), "nan", "true"]
-SIZES = st.integers(1, 300)
-SOME_FLOATS = st.floats() | st.sampled_from(["x", None, (1.0, 2.0), "7"])
-SOME_TEXTS = st.sampled_from(["a", "a ", "1", "1.0", "True", "\ud800", "w1", "W1", ""])
+TEXTS = ["a", "a ", "A", "b", "1", "1.0", "True", "\ud800", "w1", "w2", "w3", ""]
+SIZES = st.integers(1, 4) | st.integers(1, 300)
+MANY_TEXTS = st.permutations(TEXTS).map(tuple) | st.lists(st.sampled_from(TEXTS) | st.integers(), max_size=9).map(tuple)
+ODD_CUTS = st.sampled_from(["x", "7", None, (1.0, 2.0)])
+CUTS = st.lists(st.floats(), max_size=80) | st.lists(st.integers(-9, 9) | ODD_CUTS)
+FORMS = st.lists(st.sampled_from(["%Y", "%y", "%m", "%d", "%b", "%I", "%q", "/", "\n", "("]), max_size=5).map("".join)
 
 
 def forged(kind: Any, size: int, **lies: Any) -> Any:
@@ -57,34 +61,30 @@ def forged(kind: Any, size: int, **lies: Any) -> Any:
     return column
 
 
-CATEGORICAL = st.builds(
-    forged,
-    st.just(Categorical),
-    SIZES,
-    values=st.lists(SOME_TEXTS | st.integers(), max_size=300).map(tuple),
-    missing=st.none() | SOME_TEXTS,
-)
-CUTS = {"cuts": st.lists(SOME_FLOATS, max_size=5).map(tuple) | st.lists(st.floats(), max_size=80).map(tuple)}
-CUTS["missing"] = st.none() | SOME_FLOATS
-NUMERIC = st.builds(forged, st.just(Numeric), SIZES, **CUTS)
-DATE = st.builds(
-    forged,
-    st.just(Date),
-    SIZES,
-    **CUTS,
-    format=st.none()
-    | st.lists(st.sampled_from(["%Y", "%y", "%m", "%d", "%b", "%I", "%q", "/", "\n", "("])).map("".join),
-    unit=st.sampled_from([None, "year", "weekday", "hour of day", "no such unit"]),
-    parts=st.dictionaries(SOME_TEXTS, st.integers(-5, 400) | st.just("x")),
-)
-TEXT = st.builds(
-    forged,
-    st.just(Text),
-    SIZES,
-    words=st.none() | st.lists(SOME_TEXTS, max_size=300).map(tuple),
-    buckets=st.none() | st.integers(-3, 500),
-    kept=st.none() | st.lists(st.integers(-3, 500), max_size=300).map(tuple),
-)
+BINS = {"cuts": CUTS.map(tuple), "missing": st.none() | st.floats() | st.just("x")}
+LIARS = {
+    "categorical": st.builds(
+        forged, st.just(Categorical), SIZES, values=MANY_TEXTS, missing=st.none() | st.sampled_from(["a", "b", "other"])
+    ),
+    "numeric": st.builds(forged, st.just(Numeric), SIZES, **BINS),
+    "date": st.builds(
+        forged,
+        st.just(Date),
+        SIZES,
+        **BINS,
+        format=st.none() | st.just("%Y") | FORMS,
+        unit=st.sampled_from([None, "year", "weekday", "hour of day", "no such unit"]),
+        parts=st.just({}) | st.dictionaries(st.sampled_from(TEXTS), st.integers(-5, 400) | st.just("x"), max_size=4),
+    ),
+    "text": st.builds(
+        forged,
+        st.just(Text),
+        SIZES,
+        words=st.none() | MANY_TEXTS,
+        buckets=st.none() | st.integers(-3, 9) | st.just("x"),
+        kept=st.none() | st.permutations(range(9)).map(tuple) | st.lists(st.integers(-3, 9)).map(tuple),
+    ),
+}
 
 
 def outcome(column: Any, values: list[Any]) -> Any:
@@ -99,16 +99,43 @@ def outcome(column: Any, values: list[Any]) -> Any:
     return [found[place : place + 1].words.tolist() for place in range(len(found))] if words is not found else [*found]
 
 
-@given(CATEGORICAL | NUMERIC | DATE | TEXT, st.lists(st.sampled_from(ODD), max_size=6))
-def test_a_column_that_lies_raises_for_all_values_or_none_and_gives_no_code_beyond_its_size(
-    column: Any, values: list[Any]
-) -> None:
-    together, none = outcome(column, values), outcome(column, [])
-    alone = [outcome(column, [value]) for value in values]
+def check(column: Any, places: Iterable[int]) -> None:
+    """Whether all values are encoded or none is, and those at these places alone as among all others."""
+    together, none = outcome(column, ODD), outcome(column, [])
+    alone = {place: outcome(column, [ODD[place]]) for place in places}
     if isinstance(none, str):
-        assert {together, *alone} == {none}
+        assert {together, *alone.values()} == {none}
     else:
-        assert together == [code for one in alone for code in one]
+        assert all([together[place]] == alone[place] for place in alone)
+
+
+@pytest.mark.parametrize("kind", LIARS)
+@given(st.data())
+def test_a_column_that_lies_raises_for_all_values_or_none_and_gives_no_code_beyond_its_size(
+    kind: str, data: st.DataObject
+) -> None:
+    check(data.draw(LIARS[kind]), data.draw(st.sets(st.sampled_from(range(len(ODD))), max_size=4)))
+
+
+SPANS = {"cuts": (0.0, 1e9, 2e9), "missing": None}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        forged(Text, 2, words=None, buckets=9, kept=tuple(range(9))),
+        forged(Text, 2, words=None, buckets=0, kept=None),
+        forged(Numeric, 3, cuts=("1", "2", "3", "4"), missing=None),
+        forged(Numeric, 3, cuts=((1.0, 2.0),) * 4, missing=None),
+        forged(Date, 3, **SPANS, format="no parts", unit=None, parts={}),
+        forged(Date, 3, **SPANS, format="%Y%Y", unit=None, parts={}),
+        forged(Date, 3, **SPANS, format=None, unit="weekday", parts={"Thu": "x"}),
+        forged(Date, 3, **SPANS, format=None, unit="weekday", parts={4: 10**30}),
+    ],
+    ids=str,
+)
+def test_these_lies_do_no_harm_either(column: Any) -> None:
+    check(column, range(len(ODD)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 256, 257, 1000])

@@ -25,7 +25,7 @@ DAY, EPOCH = 86_400, date(1970, 1, 1).toordinal()
 FIRST, LAST = (date.min.toordinal() - EPOCH) * DAY, (date.max.toordinal() + 1 - EPOCH) * DAY - 1
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 MONTHS = tuple("January February March April May June July August September October November December".split())
-FRACTION = r"(?:[.,]\d+)?"
+START, END, FRACTION = r"^\s*(?:", r")\s*$", r"(?:[.,]\d+)?"
 ZONE = r"(?:Z|UTC|(?P<zs>[+-])(?P<zh>\d\d):?(?P<zm>\d\d)?)"
 TIME = rf"[T ](?P<H>\d\d)(?::(?P<M>\d\d)(?::(?P<S>\d\d){FRACTION})?)?\s*{ZONE}?"
 ISO = rf"(?P<Y>\d{{4}})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:{TIME})?)?)?"
@@ -33,16 +33,13 @@ SURE = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])([T ]([01]\d|2[0-3]):[0-5]\d:
 DIRECTIVES = {"%Y": r"(?P<Y>\d{4})", "%y": r"(?P<y>\d\d)", "%b": r"(?P<b>[A-Za-z]{3})[a-z]*", "%z": ZONE}
 DIRECTIVES |= {f"%{key}": rf"(?P<{key}>\d{{1,2}})" for key in "mdHMI"}
 DIRECTIVES |= {"%S": r"(?P<S>\d{1,2})" + FRACTION, "%p": r"(?P<p>[AaPp])\.?[Mm]\.?"}
-START, END = r"^\s*(?:", r")\s*$"
 FIXED = re.compile(r"\(\?P<([YymdHMSI])>\\d(?:\\d|\{4\})\)")  # a part of a form that has nothing but digits
 Numbers = npt.NDArray[np.float64]
 
 
 def reader(form: str | None, unit: str | None, named: Mapping[str, int]) -> Callable[[Any], Numbers]:
     """What reads each value of a block as a second, or as a part of the calendar if those of the unit have names."""
-    pattern, number_of = pattern_of(form), {str(name): int(number) for name, number in named.items()}
-    _read([b""], pattern)  # something else than a form raises here, before a value is seen
-    read = partial(seconds, pattern=pattern)
+    read, number_of = partial(seconds, pattern=pattern_of(form)), {str(name): int(n) for name, n in named.items()}
     return (lambda block: parts(str(unit), read(block), block, number_of)) if number_of else read
 
 
@@ -51,12 +48,15 @@ def second_of(value: Any) -> float:
     return float(seconds(np.fromiter([value], object, 1), pattern_of(None))[0])
 
 
+@lru_cache(maxsize=64)
 def pattern_of(form: str | None) -> str:
     """The regular expression of dates in this form, such as %d/%m/%Y; without one, of ISO 8601."""
     pieces = re.split("(%.?)", form) if form is not None else []
     inside = "".join(DIRECTIVES.get(piece, re.escape(piece.replace("%%", "%"))) for piece in pieces) or ISO
     digits = inside.replace(r"\d{1,2}", r"\d\d")  # one after the other, only their width tells the parts apart
-    return f"{START}{digits if _digits(digits) else inside}{END}"
+    pattern = f"{START}{digits if _digits(digits) else inside}{END}"
+    _read([b""], pattern)  # something else than a form raises here, before a value is seen
+    return pattern
 
 
 @lru_cache(maxsize=64)
