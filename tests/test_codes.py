@@ -1,5 +1,6 @@
 """Codes hold whatever is declared: a column that lies cannot make one value raise, nor a code beyond its size."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veil import BadInput, Categorical, Date, Numeric, Schema, Text
+from veil import BadInput, Categorical, Date, Ledger, NaiveBayesClassifier, Numeric, Schema, Text
+from veil.kernel import open_source
+from veil.schema import encoding
 from veil.schema.bags import Bags
 from veil.schema.codes import encode_rows
 
@@ -156,3 +159,30 @@ def test_an_unknown_kind_of_column_is_refused_before_rows() -> None:
     column = SimpleNamespace(name="x", kind="other", size=2)
     with pytest.raises(KeyError):
         encode_rows({"x": ["a"]}, SimpleNamespace(label=None, column=[column]))
+
+
+PEOPLE = Schema(
+    name="people",
+    label="y",
+    person="id",
+    column=[Numeric(name="a", bounds=(0, 9)), Categorical(name="y", values=("no", "yes"))],
+)
+
+
+def test_a_fit_takes_each_column_apart_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    apart, seen = encoding.as_column, Counter[str]()
+
+    def counting(values: Any, name: str) -> Any:
+        seen[name] += 1
+        return apart(values, name)
+
+    monkeypatch.setattr(encoding, "as_column", counting)
+    rows = pd.DataFrame({"a": [1, 2, 3], "y": ["no", "yes", "no"], "id": [1, 2, 3]})
+    NaiveBayesClassifier(epsilon=1, schema=PEOPLE, random_state=0).fit(rows)
+    assert seen == {"a": 1, "y": 1, "id": 1}
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_an_array_without_names_does_not_tell_whose_rows_are_whose(width: int) -> None:
+    with pytest.raises(BadInput, match="nothing tells whose rows are whose"):
+        open_source(np.zeros((4, width)), PEOPLE, Ledger(1, PEOPLE.name))
