@@ -421,7 +421,7 @@ def test_many_rows_are_encoded_at_once_with_the_same_codes(
 ) -> None:
     frame = as_frame(pd.concat([rows] * 3, ignore_index=True))
     apart = schema.encode(frame)
-    monkeypatch.setattr("veil.schema.schema.MANY", 1)
+    monkeypatch.setattr("veil.schema.codes.MANY", 1)
     together = schema.encode(frame)
     assert [*together] == [*apart] and all(np.array_equal(together[name], apart[name]) for name in apart)
 

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from shell import run
 from veil import BadInput, Categorical, Schema, load_model
 from veil.files.tables import read_csv, read_rows
-from veil.kernel.table import read_table
+from veil.kernel.people import person_id
+from veil.kernel.reading import read_table
 from veil.schema import encoding
-from veil.schema.encoding import person_id
 from veil.schema.spelling import NUMBER, spelling
 
 MOST = 2

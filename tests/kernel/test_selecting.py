@@ -33,7 +33,7 @@ from veil import (
     open_source,
 )
 from veil.kernel import Logistic
-from veil.kernel.table import read_table
+from veil.kernel.reading import read_table
 from veil.kernel.verbs.choose import peel
 from veil.kernel.words import word_counts, word_tables
 

@@ -25,7 +25,8 @@ from veil import (
     open_source,
 )
 from veil.kernel import table as tables
-from veil.kernel.table import Table, read_table
+from veil.kernel.reading import read_table
+from veil.kernel.table import Table
 from veil.kernel.verbs.count import TOGETHER, bundles, counts_of_each
 from veil.kernel.verbs.sparse import occupied
 

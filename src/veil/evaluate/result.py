@@ -13,7 +13,7 @@ from ..kernel import Budget, Ledger, Receipt, Release, Source
 from ..pages import Reported
 from ..plans.run import check_budget, is_private, marks, run, share_rows, total
 from ..schema import Schema
-from ..schema.encoding import text_of
+from ..schema.columns import text_of
 from ..verdicts import Verdict, of_intervals
 from ..verdicts.verdict import shown, warn_if_bad
 from .intervals import Interval

@@ -24,7 +24,8 @@ from ..progress import advance, progress
 from ..questions.odds import odds_of
 from ..questions.scorers import UNIT
 from ..schema import Categorical, Numeric, Schema
-from ..schema.encoding import as_column, columns_of, in_blocks, numbers, quiet, text_of
+from ..schema.columns import text_of
+from ..schema.encoding import as_column, columns_of, in_blocks, numbers, quiet
 from .handing import Handed, handed
 from .result import class_place
 

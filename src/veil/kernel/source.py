@@ -7,7 +7,7 @@ from ..schema import Schema
 from ..schema.encoding import quiet
 from .ledger import Ledger
 from .noise import make_noise
-from .table import read_table
+from .reading import read_table
 from .verbs.choose import Choosing
 from .verbs.count import Counting
 from .verbs.divide import Dividing

@@ -6,13 +6,9 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
 from ..questions import Axis, Grid, Partition
 from ..questions.grids import join
-from ..schema import Schema
-from ..schema.bags import Bags
-from ..schema.encoding import columns_of, in_blocks, person_numbers
-from .noise import Integers, Noise
+from .noise import Integers
 
 WORD_ROWS = 1 << 11  # rows at a time where words are counted
 LABEL = ""  # the class among the columns; no declared column has this name
@@ -78,50 +74,3 @@ class Table:
 
     def __repr__(self) -> str:
         return "<private rows>"
-
-
-def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
-    """Rows as codes. Left out, each by itself: rows whose label is no class, rows without a person, a person's
-    surplus rows."""
-    columns = {name: _shuffled(codes, noise) for name, codes in schema.encode(rows).items()}
-    first = next(iter(columns.values()), None)
-    length = len(next(iter(columns_of(rows, [schema.column[0].name]).values()))) if first is None else len(first)
-    labels = columns[schema.label] if schema.label else np.zeros(length, np.uint8)
-    keep = labels < len(schema.classes)
-    if schema.person:
-        people = columns_of(rows, [schema.person])[schema.person]
-        if len(people) != length:
-            raise BadInput(f"column {schema.person!r} and the others have different lengths")
-        keep &= _keep_per_person(people, schema.rows_per_person, noise)
-    return Table(columns, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))
-
-
-def _shuffled(codes: Any, noise: Noise) -> Any:
-    """Bags with the words of each row in an order of their own, drawn at random once; codes as they are.
-
-    The first words of a row are then a random draw of it, whatever the other rows are: questions about few words of a
-    row see these, and adding a row adds no more than that.
-    """
-    if not isinstance(codes, Bags):
-        return codes
-    words = codes.words.copy()
-    for start in range(0, len(codes), WORD_ROWS):
-        part, first = codes[start : start + WORD_ROWS], codes.starts[start]
-        words[first : first + len(part.words)] = part.words[np.lexsort((noise.words(len(part.words)), part.rows))]
-    return Bags(codes.starts, words)
-
-
-def _keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.bool_]:
-    """At most `most` rows of each person, those with the smallest of random keys drawn once; none without a person.
-
-    Which rows of a person stay depends on that person's rows alone, so adding a person adds at most `most` rows.
-    Whose row it is depends on that row's id alone (`person_id`), and people are numbered across blocks.
-    """
-    number_of = dict[str, int]()
-    numbers = in_blocks(people, lambda block: person_numbers(block, number_of), np.int64)
-    order = np.lexsort((noise.words(len(numbers)), numbers))
-    ranked = numbers[order]
-    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked, side="left")
-    keep = np.empty(len(ranked), np.bool_)
-    keep[order] = (rank < most) & (ranked >= 0)
-    return keep

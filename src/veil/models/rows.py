@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_X_y, column_or_1d
 from ..errors import BadInput
 from ..files.tables import check_types
 from ..schema import Categorical, Numeric, Schema, Text
-from ..schema.encoding import as_column, columns_of, in_blocks, numbers, objects_of, text_of
+from ..schema.columns import text_of
+from ..schema.encoding import as_column, columns_of, in_blocks, numbers, objects_of, picked
 
 KINDS = "a data frame with text as column names, a NumPy array, a dict of columns or a list of lists"
 
@@ -76,7 +77,7 @@ def has_names(X: Any) -> bool:
 def _columns(table: Any, names: list[str], schema: Schema) -> dict[str, Any]:
     if isinstance(table, pa.Table):  # its types are declared; those of other frames may come from the values
         check_types({name: str(table.schema.field(name).type) for name in names if name in named(table)}, schema)
-    return columns_of(table, names, {text.name for text in schema.texts})
+    return picked(table, names)  # the kernel takes them apart
 
 
 def inputs(schema: Schema, table: Any, person: bool = True) -> list[str]:

@@ -85,7 +85,8 @@ def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags
     if matrix.dtype.kind not in "biuf" and (sparse.issparse(matrix) or matrix.dtype.kind == "c"):
         raise BadInput(f"column {name!r} must be a matrix of real numbers")
     rows = matrix if isinstance(matrix, np.ndarray) else _by_rows(matrix, name)
-    step = max(ENTRIES * max(rows.shape[0], 1) // max(_entries(rows), 1), 1)
+    entries = int(rows.size if isinstance(rows, np.ndarray) else rows.nnz)
+    step = max(ENTRIES * max(rows.shape[0], 1) // max(entries, 1), 1)
     starts, words = [np.zeros(1, np.int64)], [np.zeros(0, dtype)]
     with quiet():
         for first in range(0, rows.shape[0], step):
@@ -110,10 +111,6 @@ def _by_rows(matrix: Any, name: str) -> Any:
     except (ValueError, TypeError, IndexError):
         pass
     raise BadInput(f"column {name!r} is no sound sparse matrix: make it anew")
-
-
-def _entries(rows: Any) -> int:
-    return int(rows.size if isinstance(rows, np.ndarray) else rows.nnz)
 
 
 def _block(part: Any, size: int) -> tuple[Any, Any]:

@@ -5,63 +5,29 @@ Moments are seconds since 1970; what comes again and again, such as a weekday, i
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
-from functools import lru_cache
 
 import numpy as np
 
 from ..display import readable
-from .spelling import BLANK, NUMBER, written_out
+from .moments import DAY, DIRECTIVES, MONTHS
 
-DAY = 86_400
 UNITS = {"decade": 3652 * DAY, "year": 365 * DAY, "quarter": 90 * DAY, "month": 28 * DAY, "week": 7 * DAY, "day": DAY}
 UNITS["hour"] = 3600  # seconds that a unit has at least
 MONTHS_OF = {"decade": 120, "year": 12, "quarter": 3, "month": 1}
 MOST = 2**16 - 2  # bins of a column
-MONTHS = tuple("January February March April May June July August September October November December".split())
 WEEK = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 PARTS = {"month of year": MONTHS, "weekday": WEEK, "hour of day": tuple(map(str, range(24)))}
-ZONE = r"(?:Z|UTC|(?P<zs>[+-])(?P<zh>\d\d):?(?P<zm>\d\d)?)"
-TIME = rf"[T ](?P<H>\d\d)(?::(?P<M>\d\d)(?::(?P<S>\d\d)(?:[.,]\d+)?)?)?\s*{ZONE}?"
-ISO = rf"(?P<Y>\d{{4}})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:{TIME})?)?)?"
-DIRECTIVES = {"%Y": r"(?P<Y>\d{4})", "%y": r"(?P<y>\d\d)", "%b": r"(?P<b>[A-Za-z]{3})[a-z]*", "%z": ZONE}
-DIRECTIVES |= {f"%{key}": rf"(?P<{key}>\d{{1,2}})" for key in "mdHMI"} | {"%S": r"(?P<S>\d{1,2})(?:[.,]\d+)?"}
-START, END = r"^\s*(?:", r")\s*$"
-FRACTION = r"(?:[.,]\d+)?"
-FIXED = re.compile(r"\(\?P<([YymdHMSI])>\\d(?:\\d|\{4\})\)")  # a part of a form that has nothing but digits
-DIRECTIVES["%p"] = r"(?P<p>[AaPp])\.?[Mm]\.?"
 
 
-def pattern_of(form: str | None) -> str:
-    """The regular expression of dates in this form, such as %d/%m/%Y; without one, of ISO 8601."""
-    pieces = re.split("(%.?)", form) if form is not None else []
-    used = [piece for piece in pieces if piece.startswith("%") and piece != "%%"]
+def check_form(form: str | None) -> None:
+    """Refuse what is no form of dates."""
+    used = [piece for piece in re.split("(%.?)", form or "") if piece.startswith("%") and piece != "%%"]
     if unknown := [piece for piece in used if piece not in DIRECTIVES]:
         raise ValueError(f"format has no {readable(unknown[0])}: it knows {' '.join(DIRECTIVES)}")
     if form is not None and (
         not used or len(set(used)) < len(used) or {"%I", "%p"} & {*used} not in [{"%I", "%p"}, set()]
     ):
         raise ValueError("format needs parts of a date, each once, such as %d/%m/%Y; and %I needs %p")
-    inside = "".join(DIRECTIVES.get(piece, re.escape(piece.replace("%%", "%"))) for piece in pieces) if used else ISO
-    digits = inside.replace(r"\d{1,2}", r"\d\d")  # one after the other, only their width tells the parts apart
-    return f"{START}{digits if _digits(digits) else inside}{END}"
-
-
-@lru_cache(maxsize=64)
-def _digits(pattern: str) -> int:
-    """How many digits a form has that has nothing else, 0 if it does."""
-    bare = pattern.removeprefix(START).removesuffix(END).replace(FRACTION, "")
-    return 0 if FIXED.sub("", bare) else sum(4 if name == "Y" else 2 for name in FIXED.findall(bare))
-
-
-def in_digits(text: bytes, pattern: str) -> bytes:
-    """A text that is a number as it is written out, with the zeros in front that its form has, if all of that is digits
-    or ISO 8601: a reader that takes 0930 or 2019.0 for a number keeps no more of it than that."""
-    width, number = _digits(pattern), text.decode("ascii", "replace").strip(BLANK)
-    if not (width or pattern == f"{START}{ISO}{END}") or not NUMBER.fullmatch(number):
-        return text
-    whole, point, fraction = written_out(Decimal(number)).partition(".")
-    return f"{whole.zfill(width)}{point}{fraction}".encode()
 
 
 def numbered(unit: str) -> dict[str, int]:

@@ -17,13 +17,23 @@ import numpy.typing as npt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..display import number
-from .bags import Bags, bucket, matrix_bags, text_bags
-from .encoding import Codes, as_column, category_codes, in_blocks, is_matrix, numbers, text_of
+from .codes import encode_column, reader_of
+from .encoding import text_or_none
 from .mistakes import BadSchema, Mistake, mistakes_in
 
 DEFAULT_BINS = 16
 WIDE = 1000  # the ratio of bounds from which equal bins would put most rows in the first
 MISSING = "(missing)"
+
+
+def text_of(value: Any) -> str:
+    """The text a declared category is compared by."""
+    text = text_or_none(value)
+    if text is None:
+        raise ValueError("a category must be text or a finite number")
+    return text
+
+
 Word = Annotated[str, BeforeValidator(text_of)]
 
 
@@ -78,7 +88,12 @@ class _Column(Declared):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.min_scalar_type(self.size - 1)
+        """The type of its codes."""
+        return np.min_scalar_type(max(self.size - 1, 0))
+
+    def encode(self, values: Any) -> Any:
+        """The code of each value, of text its words; total."""
+        return encode_column(values, self)
 
 
 class Categorical(_Column):
@@ -128,13 +143,6 @@ class Categorical(_Column):
         paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
         shared = commonprefix([paths.get(self.names[code], ()) for code in codes])
         return str(shared[-1]) if shared else " or ".join(self.names[code] for code in codes)
-
-    def encode(self, values: Any) -> Codes:
-        """The code of each value; total."""
-        code_of = {value: code for code, value in enumerate(self.values)}
-        missing = len(self.values) if self.missing is None else code_of[self.missing]
-        column = as_column(values, self.name)
-        return in_blocks(column, lambda block: category_codes(block, code_of, missing), self.dtype)
 
 
 class Numeric(_Column):
@@ -236,24 +244,11 @@ class Numeric(_Column):
 
     def read(self, block: Any) -> npt.NDArray[np.float64]:
         """Each value as a number, not a number where there is none; total."""
-        return numbers(block)
+        return reader_of(self)(block)
 
     def ends(self, value: Any) -> tuple[float, float]:
         """The lowest and the highest number that somebody means by a value; raises if it is none."""
         return float(value), float(value)
-
-    def encode(self, values: Any) -> Codes:
-        """The bin of each value; total."""
-        inner = np.array(self.cuts[1:-1])
-        missing = len(inner) + 1 if self.missing is None else np.searchsorted(inner, self.missing, side="right")
-
-        def block(part: Any) -> Any:
-            x = self.read(part)
-            codes = _cuts_below(inner, x)
-            codes[np.isnan(x)] = missing
-            return codes
-
-        return in_blocks(as_column(values, self.name), block, self.dtype)
 
 
 class BucketNames(Sequence[str]):
@@ -304,27 +299,6 @@ class Text(_Column):
         """The column with these of its words alone."""
         known, field = (self.words, "words") if self.words else (self.kept or range(self.buckets or 0), "kept")
         return Text(**{**self.model_dump(), field: tuple(known[code] for code in codes)})
-
-    def encode(self, values: Any) -> Bags:
-        """The words of each row; total."""
-        if is_matrix(values):
-            return matrix_bags(values, self.size, self.name, self.dtype)
-        column = as_column(values, self.name)
-        if self.buckets is not None:
-            buckets, place = self.buckets, {kept: code for code, kept in enumerate(self.kept or ())}.get
-            return text_bags(column, lambda word: (place if self.kept else int)(bucket(word, buckets)), self.dtype)
-        code_of = {word.lower(): code for code, word in reversed([*enumerate(self.names)])}
-        return text_bags(column, code_of.get, self.dtype)
-
-
-def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """How many cuts are at or below each number; for few of them, comparing all is four times as fast as searching."""
-    if len(cuts) > 60:
-        return np.searchsorted(cuts, x, side="right")
-    codes = np.zeros(len(x), np.uint8)
-    for cut in cuts:
-        codes += (x >= cut).view(np.uint8)
-    return codes
 
 
 def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:

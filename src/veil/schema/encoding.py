@@ -2,18 +2,16 @@
 
 A category is compared as text: strings as they are, else by their `spelling`, so that a value counts alike whichever
 type a reader gave its column: the number 1, "1", "1.0" and " 01 ", or True and "true". A number is read from numeric
-types, truth values and text. Whatever cannot be read is missing. Whoever shares a spelling is one person.
+types, truth values and text. Whatever cannot be read is missing.
 """
 
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date, time, timedelta
 from decimal import Decimal
 from threading import Lock
 from typing import Any
-from uuid import UUID
 
 import narwhals as nw
 import numpy as np
@@ -26,23 +24,23 @@ from ..errors import BadInput
 from .spelling import TRUTH, alike, spelling, written_out
 
 BLOCK = 1 << 17  # rows at a time: what an encoding needs beside its result stays small
-PLAIN = (
-    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary),
-    *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_dictionary),
-)
+TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+PLAIN = (*TEXT, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_dictionary)
 SERIES = (nw.Series, pa.Array, pa.ChunkedArray)
+ROWS = "a data frame (pandas, Polars, PyArrow), a NumPy array or a dict of columns"
 LARGEST = int(np.finfo(np.float64).max)
-NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
-NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
-ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what readers take for floats that are no numbers
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 
 def columns_of(rows: Any, names: Sequence[str], matrices: Collection[str] = ()) -> dict[str, Any]:
-    """The named columns of a data frame (pandas, Polars, PyArrow, ...), a mapping, or a NumPy array in that order.
+    """The named columns of rows, each as `as_column` has it; those of `matrices` may be matrices, of words by rows."""
+    found = picked(rows, names)
+    return {n: v if n in matrices and is_matrix(v) else as_column(v, n) for n, v in found.items()}
 
-    Those of `matrices` may be matrices, of words by rows.
-    """
+
+def picked(rows: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The named columns, as they are, of a data frame (pandas, Polars, PyArrow, ...), a mapping, or a NumPy array in
+    that order."""
     if isinstance(rows, np.ndarray):
         rows = _array_columns(rows, names)
     elif not isinstance(rows, Mapping):
@@ -50,9 +48,7 @@ def columns_of(rows: Any, names: Sequence[str], matrices: Collection[str] = ()) 
     present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
     if absent := [name for name in names if name not in present]:
         raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: check the names against the schema")
-    pick = rows.get_column if isinstance(rows, nw.DataFrame) else rows.__getitem__
-    found = {name: pick(name) for name in names}
-    return {n: v if n in matrices and is_matrix(v) else as_column(v, n) for n, v in found.items()}
+    return {name: rows[name] for name in names}
 
 
 def is_matrix(values: Any) -> bool:
@@ -67,9 +63,7 @@ def _frame(rows: Any) -> Any:
     try:
         frame = nw.from_native(rows)
     except TypeError:
-        raise BadInput(
-            "rows must be a data frame (pandas, Polars, PyArrow), a NumPy array or a dict of columns"
-        ) from None
+        raise BadInput(f"rows must be {ROWS}") from None
     except Exception:
         raise BadInput("the data frame cannot be used: check that no two columns have the same name") from None
     if isinstance(frame, nw.LazyFrame):  # computing it could fail on a value, and twice could give two orders of rows
@@ -162,50 +156,24 @@ def quiet() -> Iterator[None]:
 
 
 def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.NDArray[Any]:
-    """The code of each value's text, `missing` where it has none."""
+    """The code of each value's text, or else of its spelling; `missing` where it has none."""
     with suppress(Exception):
         return _looked_up(block, code_of)
-    values, index = _distinct(block)
-    texts = [*map(_text, values)]
-    codes = [None if text is None else code_of.get(text, code_of.get(text.strip())) for text in texts]
-    if None in codes:
-        known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
-        others = [missing if text is None else known.get(spelling(text), missing) for text in texts]
-        codes = [other if code is None else code for code, other in zip(codes, others, strict=True)]
-    return np.asarray(np.take(np.array([*codes, missing], np.int64), index))
+    known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
 
+    def code(value: Any) -> int:
+        if (text := text_or_none(value)) is None:
+            return missing
+        exact = code_of.get(text, code_of.get(text.strip()))
+        return known.get(spelling(text), missing) if exact is None else exact
 
-def person_numbers(block: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
-    """The number of each value's person, the next one for an id that `number_of` does not know yet; -1 for nobody."""
-    values, index = _distinct(block)
-    ids = map(person_id, values)
-    numbers = [-1 if known is None else number_of.setdefault(known, len(number_of)) for known in ids]
-    return np.asarray(np.take(np.array([*numbers, -1], np.int64), index))
-
-
-def person_id(value: Any) -> str | None:
-    """The text that all rows of a person share, None for nobody; it follows from the value alone.
-
-    Nobody: what is missing or blank, what a reader takes for missing, objects without a text of their own (two with the
-    same content may be written in two ways), and floats from 2^53 on, for which several whole numbers may stand.
-    """
-    try:
-        value = _plain(value)
-        if type(value) is int or type(value) is float and abs(value) < 2**53 and value.is_integer():
-            return str(int(value))  # the quick way to the same
-        vague = isinstance(value, (float, np.floating)) and not -(2**53) < float(value) < 2**53
-        named = isinstance(value, NAMING) and not vague
-        text = value if type(value) is str else _text(value) if named else None
-        known = None if text is None else spelling(text)
-    except Exception:
-        return None
-    return None if known in NOBODY or known.lstrip("+-").lower() in ENDLESS else known  # type: ignore[union-attr]
+    return of_each(block, code, missing, np.int64)
 
 
 def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
     """The codes of text that is declared as it stands, by one look-up for all rows; raises for anything else."""
-    array = _arrow(block)
-    if len(code_of) > 2**16 or not any(is_kind(array.type) for is_kind in PLAIN[:4]):  # the kinds of text
+    array = arrow_of(block)
+    if len(code_of) > 2**16 or not is_text(array.type):
         raise TypeError
     found = pc.index_in(array, value_set=pa.array([*code_of], array.type))
     if found.null_count:
@@ -214,32 +182,40 @@ def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
     return np.asarray(places if codes == [*range(len(codes))] else np.take(codes, places))
 
 
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of text."""
+    return any(is_kind(kind) for is_kind in TEXT)
+
+
 def numbers(block: Any) -> npt.NDArray[np.float64]:
     """Each value as a double, NaN where it is not a number."""
     if not isinstance(block, np.ndarray):
         with suppress(Exception):  # a type that Arrow or NumPy does not have
-            array = _arrow(block)
+            array = arrow_of(block)
             if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
                 block = array.to_numpy(zero_copy_only=False)
     if isinstance(block, np.ndarray) and block.dtype.kind in "iuf":
         return block.astype(np.float64, copy=False)
-    values, index = _distinct(block)
-    return np.take(np.array([*map(_number, values), np.nan], np.float64), index)
+    return of_each(block, _number, np.nan, np.float64)
 
 
 def texts(block: Any) -> list[str | None]:
     """Each value as text, None where it has none."""
-    values, index = _distinct(block)
-    found = [*map(_text, values), None]
-    return [found[place] for place in index]
+    return list(of_each(block, text_or_none, None, object))
 
 
-def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
+def of_each(block: Any, read: Callable[[Any], Any], otherwise: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """What is read from each value, once for all rows that share it; otherwise from null."""
+    values, index = distinct(block)
+    return np.asarray(np.take(np.array([*map(read, values), otherwise], dtype), index))
+
+
+def distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     """Values, and for each row the index of its value (-1: null). Odd types go one by one, never by inference."""
     if _has_object_categories(block):
         return list(block.to_native().cat.categories), block.to_native().cat.codes.to_numpy()
     try:
-        array = _arrow(block)
+        array = arrow_of(block)
     except Exception:  # a conversion that fails for one row must not fail for all
         values = list(objects_of(block))
         return values, np.arange(len(values))
@@ -251,7 +227,7 @@ def _distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     return _python(array.dictionary), array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
 
 
-def _arrow(block: Any) -> Any:
+def arrow_of(block: Any) -> Any:
     """An Arrow array of the block, if its type has one; of objects only if all are strings."""
     if isinstance(block, nw.Series):
         block = objects_of(block) if _holds_objects(block) else block.to_arrow()
@@ -306,10 +282,10 @@ def _python(array: Any) -> list[Any]:
         return list(array)
 
 
-def _text(value: Any) -> str | None:
+def text_or_none(value: Any) -> str | None:
     """A value as its category is written, None if it has no such form."""
     try:
-        value = _plain(value)
+        value = plain(value)
         if isinstance(value, str):
             return str.__str__(value)  # of a subclass, the text alone
         if value is None or bool(value != value):
@@ -333,7 +309,7 @@ def _number_text(value: Any) -> str | None:
 
 def _number(value: Any) -> float:
     try:
-        value = _plain(value)
+        value = plain(value)
         if isinstance(value, int):
             return float(min(max(value, -LARGEST), LARGEST))
         if isinstance(value, str) and (truth := TRUTH.get(str.strip(value).lower())):
@@ -343,7 +319,7 @@ def _number(value: Any) -> float:
         return np.nan
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Bytes as text, different ones as different text, and what is inside an Arrow scalar or a NumPy time."""
     if type(value) in (str, float, int):
         return value
@@ -353,12 +329,4 @@ def _plain(value: Any) -> Any:
         return bytes(value).decode("utf-8", "surrogateescape")
     if isinstance(value, (np.datetime64, np.timedelta64)):
         value = pa.array(np.array([value]))[0]
-    return _plain(value.as_py()) if isinstance(value, pa.Scalar) else value
-
-
-def text_of(value: Any) -> str:
-    """The text a declared category is compared by."""
-    text = _text(value)
-    if text is None:
-        raise ValueError("a category must be text or a finite number")
-    return text
+    return plain(value.as_py()) if isinstance(value, pa.Scalar) else value

@@ -3,21 +3,18 @@
 import os
 import re
 import tomllib
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
 from ..display import column_rows, html_table, readable, schema_toml
 from ..errors import BadInput
-from ..progress import advance
 from .bags import Bags
+from .codes import encode_rows
 from .columns import Categorical, Declared, Numeric, Text
 from .dates import Date
-from .encoding import Codes, columns_of, is_matrix
+from .encoding import Codes
 from .mistakes import OPEN, BadSchema, Mistake, lines_of, name_and_kind
 
 AnyColumn = Annotated[Categorical | Numeric | Date | Text, Field(discriminator="kind")]
@@ -26,7 +23,6 @@ MOST_COLUMNS = 1 << 16
 MOST_BINS = 1 << 20  # of all columns together
 MOST_ROWS = 1 << 100  # which doubles can hold, and what is computed from it
 NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
-MANY = 1 << 14  # rows from which on columns are encoded at once
 
 
 class Schema(Declared):
@@ -134,12 +130,7 @@ class Schema(Declared):
 
     def encode(self, rows: Any, *, label: bool = True) -> dict[str, Codes | Bags]:
         """The codes of every column by name, each row's by itself; without the label if it is not wanted."""
-        wanted = [c for c in self.column if c.size and (label or c.name != self.label)]
-        columns = columns_of(rows, [column.name for column in wanted], {column.name for column in self.texts})
-        for first, name in pairwise(columns):
-            if _length(columns[first]) != _length(columns[name]):
-                raise BadInput(f"columns {first!r} and {name!r} have different lengths")
-        return _each(wanted, columns)
+        return encode_rows(rows, self, label=label)
 
     def __repr__(self) -> str:
         rows = column_rows(self)
@@ -169,29 +160,3 @@ def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) ->
     if person is not None and person in names:
         said = f"the person column {person!r} is an identifier: leave it out of the columns"
         yield Mistake(names.index(person), "name", said)
-
-
-def _length(column: Any) -> int:
-    return int(column.shape[0]) if is_matrix(column) else len(column)
-
-
-def _each(wanted: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Codes | Bags]:
-    """The codes of these columns, several at a time: Arrow and NumPy let go of the interpreter while they work."""
-    many = bool(columns) and _length(next(iter(columns.values()))) >= MANY
-    left, codes, helpers = deque(wanted), dict[str, Codes | Bags](), (os.cpu_count() or 1) - 1 if many else 0
-
-    def work() -> None:
-        while left:
-            try:
-                column = left.popleft()
-            except IndexError:  # another was quicker
-                return
-            codes[column.name] = column.encode(columns[column.name])
-
-    advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
-    with ThreadPoolExecutor(max(helpers, 1)) as pool:
-        others = [pool.submit(work) for _ in range(helpers)]
-        work()
-        for other in others:
-            other.result()
-    return {name: codes[name] for name in columns}

@@ -12,8 +12,7 @@ from ..kernel import Release
 from ..questions import Axis
 from ..schema import Categorical, Date, Numeric
 from ..schema.calendars import PARTS, written
-from ..schema.columns import MISSING
-from ..schema.encoding import text_of
+from ..schema.columns import MISSING, text_of
 from .cells import Integers, Numbers, sum_error, threshold_of, variance
 from .domain import spans, spread
 

@@ -1,0 +1,202 @@
+"""Moments: values as seconds since 1970, and what part of the calendar these lie in; total, and row by row.
+
+A moment of a known time zone is taken to UTC, one without is as it stands. Read are the types of dates of Python,
+NumPy, pandas, Polars and Arrow, and text as ISO 8601 writes years, months, days or moments, or in a declared form. What
+is none of the years 1 to 9999 is missing; what is neither a date nor text is read as its category is written.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .encoding import arrow_of, category_codes, distinct, is_text, text_or_none
+from .spelling import BLANK, NUMBER, written_out
+
+DAY, EPOCH = 86_400, date(1970, 1, 1).toordinal()
+FIRST, LAST = (date.min.toordinal() - EPOCH) * DAY, (date.max.toordinal() + 1 - EPOCH) * DAY - 1
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+MONTHS = tuple("January February March April May June July August September October November December".split())
+START, END, FRACTION = r"^\s*(?:", r")\s*$", r"(?:[.,]\d+)?"
+ZONE = r"(?:Z|UTC|(?P<zs>[+-])(?P<zh>\d\d):?(?P<zm>\d\d)?)"
+TIME = rf"[T ](?P<H>\d\d)(?::(?P<M>\d\d)(?::(?P<S>\d\d){FRACTION})?)?\s*{ZONE}?"
+ISO = rf"(?P<Y>\d{{4}})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:{TIME})?)?)?"
+SURE = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])([T ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d)?$"
+DIRECTIVES = {"%Y": r"(?P<Y>\d{4})", "%y": r"(?P<y>\d\d)", "%b": r"(?P<b>[A-Za-z]{3})[a-z]*", "%z": ZONE}
+DIRECTIVES |= {f"%{key}": rf"(?P<{key}>\d{{1,2}})" for key in "mdHMI"}
+DIRECTIVES |= {"%S": r"(?P<S>\d{1,2})" + FRACTION, "%p": r"(?P<p>[AaPp])\.?[Mm]\.?"}
+FIXED = re.compile(r"\(\?P<([YymdHMSI])>\\d(?:\\d|\{4\})\)")  # a part of a form that has nothing but digits
+Numbers = npt.NDArray[np.float64]
+
+
+def reader(form: str | None, unit: str | None, named: Mapping[str, int]) -> Callable[[Any], Numbers]:
+    """What reads each value of a block as a second, or as a part of the calendar if those of the unit have names."""
+    read, number_of = partial(seconds, pattern=pattern_of(form)), {str(name): int(n) for name, n in named.items()}
+    return (lambda block: parts(str(unit), read(block), block, number_of)) if number_of else read
+
+
+def second_of(value: Any) -> float:
+    """The second of a declared value, not a number if it is none."""
+    return float(seconds(np.fromiter([value], object, 1), pattern_of(None))[0])
+
+
+@lru_cache(maxsize=64)
+def pattern_of(form: str | None) -> str:
+    """The regular expression of dates in this form, such as %d/%m/%Y; without one, of ISO 8601."""
+    pieces = re.split("(%.?)", form) if form is not None else []
+    inside = "".join(DIRECTIVES.get(piece, re.escape(piece.replace("%%", "%"))) for piece in pieces) or ISO
+    digits = inside.replace(r"\d{1,2}", r"\d\d")  # one after the other, only their width tells the parts apart
+    pattern = f"{START}{digits if _digits(digits) else inside}{END}"
+    _read([b""], pattern)  # something else than a form raises here, before a value is seen
+    return pattern
+
+
+@lru_cache(maxsize=64)
+def _digits(pattern: str) -> int:
+    """How many digits a form has that has nothing else, 0 if it does."""
+    bare = pattern.removeprefix(START).removesuffix(END).replace(FRACTION, "")
+    return 0 if FIXED.sub("", bare) else sum(4 if name == "Y" else 2 for name in FIXED.findall(bare))
+
+
+def in_digits(text: bytes, pattern: str) -> bytes:
+    """A text that is a number as it is written out, with the zeros in front that its form has, if all of that is digits
+    or ISO 8601: a reader that takes 0930 or 2019.0 for a number keeps no more of it than that."""
+    width, number = _digits(pattern), text.decode("ascii", "replace").strip(BLANK)
+    if not (width or pattern == f"{START}{ISO}{END}") or not NUMBER.fullmatch(number):
+        return text
+    whole, point, fraction = written_out(Decimal(number)).partition(".")
+    return f"{whole.zfill(width)}{point}{fraction}".encode()
+
+
+def seconds(block: Any, pattern: str) -> Numbers:
+    """The second of each value, not a number where there is none."""
+    if isinstance(block, np.ndarray) and block.dtype.kind == "M" and np.datetime_data(block.dtype)[1] != 1:
+        block = np.fromiter(block, object, len(block))  # Arrow would take 30 seconds for one
+    with suppress(Exception):  # other types go value by value
+        array = arrow_of(block)
+        if not is_text(array.type):
+            return _within(_declared(array))
+        if pattern == pattern_of(None):
+            return _mostly_plain(array, pattern)
+    return _one_by_one(block, pattern)
+
+
+def _one_by_one(block: Any, pattern: str) -> Numbers:
+    """The seconds of values that differ, each by itself."""
+    values, index = distinct(block)
+    found = np.array([*map(_second, values), np.nan])
+    places = np.flatnonzero(np.isnan(found[:-1]))
+    found[places] = _read([_bytes(values[place]) for place in places], pattern)
+    return np.take(_within(found), index)
+
+
+def _mostly_plain(array: Any, pattern: str) -> Numbers:
+    """The seconds of texts, by Arrow where these are days and moments of ISO 8601 beyond doubt."""
+    plain = pc.match_substring_regex(array, SURE).fill_null(False)
+    found = _declared(pc.if_else(plain, array, None).cast(pa.string()).cast(pa.timestamp("s")))
+    others = np.flatnonzero(np.isnan(found))
+    found[others] = _one_by_one(array.take(pa.array(others)), pattern) if len(others) else ()
+    return _within(found)
+
+
+def _within(found: Numbers) -> Numbers:
+    return np.where((found >= FIRST) & (found <= LAST), found, np.nan)
+
+
+def _declared(array: Any) -> Numbers:
+    """The seconds of an Arrow array of dates or moments; raises for any other type."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if pa.types.is_date32(kind):
+        whole, scale, per = array.cast(pa.int32()).cast(pa.int64()), DAY, 1
+    elif pa.types.is_date64(kind) or pa.types.is_timestamp(kind):
+        whole, scale, per = array.cast(pa.int64()), 1, PER_SECOND["ms" if pa.types.is_date64(kind) else kind.unit]
+    else:
+        raise TypeError
+    known = whole.fill_null(0).to_numpy(zero_copy_only=False) // per
+    return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, known.astype(np.float64) * scale)
+
+
+def _second(value: Any) -> float:
+    """The second of a date or moment of any library; not a number for text and anything else."""
+    try:
+        if not isinstance(value, (date, np.datetime64, pa.Scalar)):
+            return np.nan
+        if isinstance(value, pa.Scalar):
+            return float(_declared(pa.array([value], value.type))[0])
+        if isinstance(value, np.datetime64):  # of some units, what is far off wraps around
+            moment = value.astype("M8[s]")
+            return float(moment.astype(np.int64)) if moment.astype(value.dtype) == value else np.nan
+        days = (int(value.toordinal()) - EPOCH) * DAY
+        if not isinstance(value, datetime):
+            return float(days)
+        zone = (value.utcoffset() or timedelta(0)) // timedelta(seconds=1)
+        return float(days + value.hour * 3600 + value.minute * 60 + value.second - zone)
+    except Exception:
+        return np.nan
+
+
+def _bytes(value: Any) -> bytes:
+    """The text of a value, empty if it has none or is too long for a date."""
+    text = value if type(value) is bytes else (text_or_none(value) or "").encode("utf-8", "replace")
+    return text if len(text) < 100 else b""
+
+
+def _read(texts: list[bytes], pattern: str) -> Numbers:
+    """The seconds of texts, by one look at all of them; every text by itself."""
+    found = pc.extract_regex(pa.array([in_digits(text, pattern) for text in texts], pa.binary()), pattern)
+    fields = {field.name: found.field(field.name).fill_null(b"") for field in found.type}
+    got = {name: _whole(fields, name, 0) for name in "zh zm H M S I".split()}
+    year = _whole(fields, "Y", 1970) if "y" not in fields else (_whole(fields, "y", 70) + 31) % 100 + 1969
+    month, day = _named_month(fields) if "b" in fields else _whole(fields, "m", 1), _whole(fields, "d", 1)
+    start = (year * 12 + month - 1 - 1970 * 12).astype("M8[M]")
+    days = start.astype("M8[D]") + (day - 1)
+    hour = got["H"] if "I" not in fields else got["I"] % 12 + 12 * _is(fields, "p", "pP")
+    zone = (got["zh"] * 60 + got["zm"]) * 60 * np.where(_is(fields, "zs", "-"), -1, 1)
+    fine = (year > 0) & (month > 0) & (month < 13) & (day > 0) & (days.astype("M8[M]") == start) & (got["zm"] < 60)
+    fine &= (hour < 24) & (got["M"] < 60) & (got["S"] < 60) & ("I" not in fields or (got["I"] > 0) & (got["I"] < 13))
+    second = days.astype(np.int64) * DAY + hour * 3600 + got["M"] * 60 + got["S"] - zone
+    return np.where(fine & found.is_valid().to_numpy(zero_copy_only=False), second, np.nan)
+
+
+def _whole(fields: dict[str, Any], name: str, otherwise: int) -> npt.NDArray[np.int64]:
+    """The numbers in a field of the texts, another where a text has none."""
+    if name not in fields:
+        return np.full(len(next(iter(fields.values()))), otherwise, np.int64)
+    digits = fields[name].cast(pa.string())
+    return np.asarray(pc.if_else(pc.equal(digits, ""), str(otherwise), digits).cast(pa.int64()))
+
+
+def _named_month(fields: dict[str, Any]) -> npt.NDArray[np.int64]:
+    """The number of the month that starts with three letters, 0 for none."""
+    known = pa.array([month[:3].lower() for month in MONTHS])
+    return np.asarray(pc.index_in(pc.utf8_lower(fields["b"].cast(pa.string())), known).fill_null(-1), np.int64) + 1
+
+
+def _is(fields: dict[str, Any], name: str, letters: str) -> Any:
+    """Whether a field of the texts is one of these letters."""
+    return np.asarray(pc.is_in(fields[name].cast(pa.string()), pa.array([*letters]))) if name in fields else False
+
+
+def parts(unit: str, found: Numbers, block: Any, number_of: Mapping[str, int]) -> Numbers:
+    """The number of the month (from 1), the weekday (Monday is 1) or the hour of each second; or the one named."""
+    known = np.where(np.isnan(found), 0, found).astype("M8[s]")
+    if unit == "month of year":
+        part = known.astype("M8[M]").astype(np.int64) % 12 + 1
+    elif unit == "weekday":
+        part = (known.astype("M8[D]").astype(np.int64) + 3) % 7 + 1
+    else:
+        part = known.astype(np.int64) // 3600 % 24
+    if not np.isnan(found).any():
+        return part.astype(np.float64)
+    named = category_codes(block, number_of, -1)
+    return np.where(~np.isnan(found), part, np.where(named < 0, np.nan, named))
