@@ -52,7 +52,7 @@ def new(
 ) -> None:
     """Draft a schema from the column names alone, to be completed from public knowledge."""
     types = RowFile(data, encoding, multiline).types()
-    found = told(proposals(types), column or ())
+    found: Sequence[Proposal] = told(proposals(types), column or ())
     answers = ask if ask is not None else out is not None and sys.stdin.isatty() and sys.stdout.isatty()
     target, classes = label_of(label, found)
     if out is None:

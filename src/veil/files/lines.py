@@ -37,6 +37,7 @@ SEVERAL = "ascii iso8859-1 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be
 SEVERAL += "big5 big5hkscs cp932 cp949 cp950 euc_jp gb18030 gb2312 gbk johab shift_jis shift_jis_2004".split()
 Letters = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
+Lines = npt.NDArray[np.int32]  # their numbers: a piece has few
 
 
 def check_encoding(name: str) -> str:
@@ -184,7 +185,7 @@ def _all_in_pairs(letters: Letters, quotes: Places, ends: Places) -> bool:
     return bool(BESIDE[before].all() and BESIDE[after].all() and not (np.searchsorted(quotes, ends) % 2).any())
 
 
-def _odd_lines(letters: Letters, quotes: Places, lines: Places) -> Places:
+def _odd_lines(letters: Letters, quotes: Places, lines: Lines) -> Lines:
     """The lines in which that is not so, given the line of each quotation mark."""
     first = np.flatnonzero(np.diff(lines, prepend=-1))
     counts = np.diff(first, append=len(quotes))
