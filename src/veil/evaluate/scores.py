@@ -124,7 +124,7 @@ def prediction_table(
         return Scored({PREDICTION: predicted, **labels}, _with(public, [column]), np.zeros(0))
     if len(predicted) != len(labels[LABEL]):  # NumPy would name both, or take one for all
         raise BadInput("the predictions and the labels have different lengths")
-    same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])  # type: ignore[union-attr]
+    same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])
     agree = Categorical(name=RIGHT, values=BOTH, missing="no")
     return Scored({RIGHT: np.where(same, "yes", "no"), **labels}, _with(public, [agree]), np.zeros(0))
 
@@ -137,11 +137,12 @@ def rows_schema(model: Any, schema: Any) -> Schema | None:
     own = _own_schema(model)
     if isinstance(schema, (str, bytes)) or hasattr(schema, "__fspath__"):
         schema = Schema.read(schema)
-    if schema is None or own is None or own.public or schema.name != own.name:
-        return own if schema is None else schema
-    if (schema.person, schema.rows_per_person) != (own.person, own.rows_per_person):
+    given: Schema | None = schema
+    if given is None or own is None or own.public or given.name != own.name:
+        return own if given is None else given
+    if (given.person, given.rows_per_person) != (own.person, own.rows_per_person):
         raise BadInput("the schema and the model's own protect different units: person and rows_per_person must agree")
-    return schema
+    return given
 
 
 def _own_schema(model: Any) -> Schema | None:
@@ -282,7 +283,7 @@ def _judged(model: Any, call: Callable[[Any], Any], rows: Handed, width: int, mi
         return _one_by_one(call, rows, range(rows.length), width, missing)
     found = np.full((rows.length, width), missing)
     with quiet(), suppress(Exception):  # of the columns' names and number: the values are finite
-        finite = np.isfinite(rows.matrix.astype(np.float32)).all(axis=1)
+        finite = np.asarray(np.isfinite(rows.matrix.astype(np.float32)).all(axis=1))
         found[~finite] = _one_by_one(call, rows, np.flatnonzero(~finite), width, missing)
         found[finite] = np.asarray(call(rows.some(finite)), found.dtype).reshape(-1, width)
     return found

@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 
 from ..display import readable
 from ..errors import BadInput, VeilError
@@ -54,7 +53,9 @@ class RowFile:
             if not _is_parquet(self.path):
                 with _open(self.path) as stream:
                     return read_table(stream, names, encoding, self.multiline, every_line)
-            table = pyarrow.parquet.read_table(self.path)
+            from pyarrow import parquet  # which takes long to load, with all that reads from networks
+
+            table = parquet.read_table(self.path)
         if table.column_names != names:
             raise _unreadable(self.path)
         return table
@@ -155,7 +156,9 @@ def _unreadable(path: str | os.PathLike[str]) -> BadInput:
 
 
 def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    schema = pyarrow.parquet.ParquetDataset(path).schema
+    from pyarrow import parquet
+
+    schema = parquet.ParquetDataset(path).schema
     return [(name, str(kind)) for name, kind in zip(schema.names, schema.types, strict=True)]
 
 
@@ -190,7 +193,9 @@ def write_table(draft: Path, table: pa.Table, place: Path) -> None:
         with pa.output_stream(draft, compression="gzip" if suffix == ".gz" else None) as stream:
             write_csv(stream, table)
     else:
-        pyarrow.parquet.write_table(table, draft)
+        from pyarrow import parquet
+
+        parquet.write_table(table, draft)
 
 
 def write_csv(stream: Any, table: pa.Table) -> None:
