@@ -109,12 +109,12 @@ def _say(text: str) -> None:
     echo(text, err=True)
 
 
-def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str, tuple[str, ...]]:
+def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str | None, tuple[str, ...]]:
     """The column to predict and its classes, as somebody answers; the guess if nothing is answered."""
     while True:
         answer = _prompt(f"Column to predict, such as income or income:low,high [{readable(guess or 'none')}]").strip()
         try:
-            return label_of(answer, found) if answer else (guess or "", ())  # type: ignore[return-value]
+            return label_of(answer, found) if answer else (guess or "", ())
         except BadInput as problem:
             _say(str(problem))
 

@@ -34,7 +34,7 @@ STEPS = 100  # of a progress bar
 TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
 BOTH = ("no", "yes")
-Codes = npt.NDArray[Any]
+CellCodes = npt.NDArray[Any]
 Cuts = npt.NDArray[np.float64]
 
 
@@ -174,7 +174,7 @@ def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) ->
 
 
 def _in_this_order(classes: Sequence[Any], schema: Schema) -> tuple[str, ...]:
-    codes = schema.get(str(schema.label)).encode(list(classes)).tolist()  # type: ignore[union-attr]
+    codes = schema.get(str(schema.label)).encode(list(classes)).tolist()  # type: ignore[union-attr]  # no text
     if sorted(codes) != [*range(len(schema.classes))]:
         raise BadInput("classes must be those of the schema, each once: leave them out to have them as declared")
     return tuple(schema.classes[code] for code in codes)
@@ -199,7 +199,7 @@ def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
 
 def _codes(
     model: Any, X: Any, given: Schema | None, public: Schema, cuts: Cuts, default: float, positive: int
-) -> Codes:
+) -> CellCodes:
     """The cell of every score, rows x scores."""
     if isinstance(model, PrivateClassifier):
         return _model_codes(model, X, public, cuts, positive)
@@ -228,7 +228,7 @@ def _width(public: Schema) -> int:
     return 1 if len(public.classes) == 2 else len(public.classes)
 
 
-def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> Codes:
+def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> CellCodes:
     with quiet():
         known = np.where(np.isnan(scores), default, scores)
         return np.searchsorted(cuts, known, side="right").astype(np.uint16)
@@ -242,7 +242,7 @@ def in_order(model: Any, public: Schema) -> list[int]:
     return [known.index(name) for name in public.classes]
 
 
-def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> Codes:
+def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> CellCodes:
     """The cells of the probabilities of one of our own models, by their log-odds, which are whole numbers.
 
     A float will not do: its last bit can depend on what it is computed beside.
@@ -259,7 +259,8 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
 def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
     """What gives a row its scores: of two classes that of the positive one, else one for each class."""
     if not hasattr(model, "predict"):
-        return model  # type: ignore[no-any-return]
+        scores: Callable[[Any], Any] = model
+        return scores
     order = in_order(model, public)
     taken = [order[positive]] if len(order) == 2 else order
     if hasattr(model, "predict_proba"):
@@ -295,7 +296,7 @@ def _in_threads(model: Any) -> bool:
 
 
 def _one_by_one(
-    call: Callable[[Any], Any], rows: Handed, places: Sequence[int] | Codes, width: int, missing: Any
+    call: Callable[[Any], Any], rows: Handed, places: Sequence[int] | npt.NDArray[Any], width: int, missing: Any
 ) -> npt.NDArray[Any]:
     """The same, of one row at a time, those at these places."""
     length = len(places)

@@ -81,7 +81,7 @@ def _joined(stream: Any, encoding: str) -> Iterator[bytes]:
 
 
 def read_table(stream: Any, names: list[str], encoding: str, multiline: bool, every_line: bool) -> pa.Table:
-    """All values as bytes of UTF-8, or as they were where they are not; see `files.read_rows`."""
+    """All values as bytes of UTF-8, or as they were where they are not; see `tables.read_rows`."""
     if multiline:
         text = b"".join(_blocks(stream, encoding, PIECE)).lstrip(b"\r\n")
         return _parsed(text + b"\n", names, every_line, skip_rows_after_names=1)
@@ -94,7 +94,7 @@ def _rows_of(parts: Iterator[bytes]) -> Iterator[bytes]:
     header = True
     for part in parts:
         if header and (part := part.lstrip(b"\r\n")):
-            part, header = part[1 + re.search(rb"[\r\n]", part).start() :], False  # type: ignore[union-attr]
+            part, header = re.split(rb"[\r\n]", part, maxsplit=1)[1], False
         if part:
             yield part
 
