@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test slow lint bench audit audit-ledger fuzz coverage docs peers clean
+.PHONY: help demo test slow lint bench audit audit-ledger fuzz coverage docs wheel peers clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,15 @@ coverage: .venv/dev     ## count how often intervals of private AUCs hold the ex
 docs: .venv/dev         ## rebuild the generated pages and check every example
 	$(BIN)/python -m experiments.pages.build
 	$(BIN)/pytest -q tests/test_docs.py
+
+wheel:                  ## build the wheel, and try it alone: a new environment, a folder elsewhere
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/pip install --quiet "$$(ls build/wheel/*.whl)[demo]"
+	here=$$PWD && cd $$(mktemp -d) && unset PYTHONPATH && $$here/build/wheel/venv/bin/veil demo --seed 1 && \
+	for example in $$here/examples/*.py; do MPLBACKEND=agg $$here/build/wheel/venv/bin/python $$example || exit 1; done
+	@ls -l build/wheel/*.whl
 
 peers: $(patsubst %.txt,experiments/peers/.venv/%/ready,$(notdir $(wildcard experiments/peers/*.txt)))  ## build the environments of the packages that we compare with
 

@@ -146,7 +146,7 @@ def test_the_table_is_tidy_and_results_are_not_repeated(tmp_path: Path, monkeypa
     assert len(first) == 8 and set(first["status"].to_pylist()) == {"done"} and first["auc"].null_count == 0
     assert first["epsilon"].to_pylist()[:4] == [0.5, 1, math.inf, math.inf]
     ran = []
-    counted = lambda todo, jobs: (ran.append(run.key) or runs.outcome(run) for run in todo)  # noqa: E731
+    counted = lambda todo, jobs: (ran.append(run.key) or runs.result_of(run) for run in todo)  # noqa: E731
     monkeypatch.setattr(runs, "_results", counted)
     again = compare(("naive-bayes", *CHEAP), ("iris",), (0.5, 1), 2, out=out)
     assert again.equals(first) and ran == []
@@ -243,7 +243,7 @@ NOT_A_NUMBER = SHARES.replace("[p, 1 - p]", "[p, p * np.nan]").replace("0.5, 1e-
 )
 def test_what_a_peer_cannot_do_is_a_row_with_a_reason(folder: Path, peer: Any, program: str, reason: str) -> None:
     peer(program)
-    table = pa.Table.from_pylist([runs.outcome(runs.Run(load("small"), find("dp-ebm"), 1.0, 0))], runs.COLUMNS)
+    table = pa.Table.from_pylist([runs.result_of(runs.Task(load("small"), find("dp-ebm"), 1.0, 0))], runs.COLUMNS)
     (row,) = table.to_pylist()
     assert row["status"] == "failed" and row["reason"].startswith(reason) and row["accuracy"] is None
     (short,) = summary(table).to_pylist()

@@ -23,7 +23,7 @@ from veil import (
     private_confusion_matrix,
     private_roc_curve,
 )
-from veil.cli.output import harmless
+from veil.files.tables import harmless
 from veil.report import report
 
 RED = "\x1b[31m\x9b1m\u202e\x07\r\x08"

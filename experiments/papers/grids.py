@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from veil.compare.data import FOLDS, Data, Split, fold, load
 from veil.compare.data import split as random_split
 from veil.compare.methods import Method, Probabilities, find, here, in_order
-from veil.compare.runs import Progress, Run, carry_out, one_by_one
+from veil.compare.runs import Progress, Task, carry_out, one_by_one
 from veil.errors import BadInput
 from veil.models import PrivPfCClassifier, ProjectedHistogramClassifier
 from veil.models.cells import RIDGE, axis_features, learn_cells
@@ -72,7 +72,7 @@ def reproduce(
     if not papers or not set(papers) <= set(TABLES):
         raise BadInput(f"choose one of {', '.join(TABLES)}")
     tables = _tables(dict.fromkeys(name for paper in papers for name in TABLES[paper]))
-    plan = {run.key: run for paper in papers for run in _plan(paper, tables, quick)}
+    plan = {task.key: task for paper in papers for task in _plan(paper, tables, quick)}
     return carry_out(list(plan.values()), one_by_one, out, progress)
 
 
@@ -97,11 +97,11 @@ def _tables(names: Iterable[str]) -> dict[str, Data]:
     return found
 
 
-def _plan(paper: str, tables: dict[str, Data], quick: bool) -> list[Run]:
+def _plan(paper: str, tables: dict[str, Data], quick: bool) -> list[Task]:
     """All runs, fold by fold, so that those that share a fold follow each other."""
     methods = {"projected": _of_projected, "privpfc": _of_privpfc, "trees": _of_trees}[paper]
     return [
-        Run(tables[name], method, float(epsilon), number, random_split if paper == "trees" else _fold)
+        Task(tables[name], method, float(epsilon), number, random_split if paper == "trees" else _fold)
         for name in TABLES[paper]
         for number in range(QUICK_FOLDS if quick else USED[paper])
         for epsilon, method in methods(len(tables[name].schema.features))

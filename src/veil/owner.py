@@ -91,8 +91,11 @@ def lost_of(file: RowFile, schema: Schema) -> Lost:
     """What is left out of a file before anything is asked of it."""
     rows, lines = file.read(), len(file.read(every_line=True))
     label = schema.get(schema.label) if schema.label else None
-    without = label.encode(columns_of(rows, [label.name])[label.name]) >= len(schema.classes) if label else np.zeros(0)
-    return Lost(lines - len(rows), lines, int(without.sum()), len(rows))
+    if label is None:
+        return Lost(lines - len(rows), lines, 0, len(rows))
+    assert not isinstance(label, Text)  # which no schema takes for a label
+    codes = label.encode(columns_of(rows, [label.name])[label.name])
+    return Lost(lines - len(rows), lines, int((codes >= len(schema.classes)).sum()), len(rows))
 
 
 def _categorical(column: Categorical, values: Any) -> Fit:

@@ -27,7 +27,7 @@ from veil import (
     datasets,
     load_model,
 )
-from veil.plans.selecting.features import SCORES
+from veil.plans.selecting.features import FEATURE_SCORES
 
 LABEL = Categorical(name="kind", values=("ham", "spam"))
 WORDS = tuple(f"word{i}" for i in range(12))
@@ -45,11 +45,11 @@ def best(score, k):
     """The true best words by a score."""
     having = np.array([[(MATRIX[KINDS == kind, w] > 0).sum() for kind in LABEL.values] for w in range(len(WORDS))])
     totals = [(KINDS == kind).sum() for kind in LABEL.values]
-    exact = SCORES[score]().each(np.stack([having, totals - having], axis=1))
+    exact = FEATURE_SCORES[score]().each(np.stack([having, totals - having], axis=1))
     return set(np.array(WORDS)[np.argsort(-exact, kind="stable")[:k]])
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("score", FEATURE_SCORES)
 @pytest.mark.parametrize("how", ["auto", "peel", "perturb"])
 def test_a_huge_epsilon_selects_the_true_set(score, how):
     model = PrivateSelectKBest(score=score, k=2, how=how, words_per_row=12, **HUGE)

@@ -91,8 +91,8 @@ def _looks(numbers: Sequence[int], deep: bool, jobs: int) -> Iterator[tuple[int,
     if jobs == 1:
         yield from ((number, look(number, deep)) for number in numbers)
         return
-    ended = {"initializer": signal, "initargs": (SIGINT, SIG_DFL)}  # on Ctrl-C at once, and without a word
-    with ProcessPoolExecutor(jobs, get_context("spawn"), **ended) as pool:
+    ended = SIGINT, SIG_DFL  # on Ctrl-C at once, and without a word
+    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=signal, initargs=ended) as pool:
         tasks = {pool.submit(look, number, deep): number for number in numbers}
         try:
             yield from ((tasks[task], task.result()) for task in as_completed(tasks))

@@ -179,7 +179,7 @@ def undivided_minimum(table: Table, noise: Noise, trials: int) -> Array:
 
 def _pulling(table: Table, given: Amounts) -> Objective:
     """Losses of rows on the wrong side of the offset: red, ages up to 1 and yes against other values."""
-    likes = {"colour": ["red"], "age": [0, 1], "label": ["yes"]}
+    likes: dict[str, list[Any]] = {"colour": ["red"], "age": [0, 1], "label": ["yes"]}
     codes = [np.array([value not in like for value in table[name]], np.intp) for name, like in likes.items()]
     truth = np.array([[1.0 if label == "yes" else -1.0 for label in table["label"]]])
     return Objective(OneHot(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))

@@ -55,7 +55,7 @@ def noise_cut_loss(each: int, rate: float = 0.5, reach: int = 60) -> float:
     def above(count: int) -> Array:
         gap = levels - count  # the noise must be at least this
         below = 1 - np.exp(-rate * (1 - gap)) / (1 + exp(-rate))
-        return np.where(gap >= 1, np.exp(-rate * gap) / (1 + exp(-rate)), below)
+        return np.asarray(np.where(gap >= 1, np.exp(-rate * gap) / (1 + exp(-rate)), below))
 
     chance = [(weight * (1 - above(low)) ** each * above(high) ** each).sum() for low, high in ((0, 1), (1, 0))]
     return log(chance[0] / chance[1])

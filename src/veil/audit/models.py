@@ -54,7 +54,7 @@ def fitting(kind: type[PrivateClassifier]) -> Runs:
 
 def _seen(kind: type[PrivateClassifier], table: Table, noise: Noise) -> list[float]:
     ledger = Ledger(PLENTY, SCHEMA.name)
-    model = kind(epsilon=TWO.epsilon, schema=SCHEMA, ledger=ledger, random_state=noise).fit(table)  # type: ignore[call-arg]
+    model = kind(epsilon=TWO.epsilon, schema=SCHEMA, ledger=ledger, random_state=noise).fit(table)
     counts = [_count(release) for release in model.releases_ if release.receipt.verb.startswith("count")]
     if model.releases_[-1].receipt.verb == "minimise":
         counts.append(_quarters(model.scorer_))

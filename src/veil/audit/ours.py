@@ -124,7 +124,8 @@ def _sparse_counts() -> list[Case]:
     few, more = ({column.name: ["0"] * n for column in huge.column} for n in (45, 46))
     of_first = {"count of the row's cell": partial(_count_of, cell=0)}
     leaves = Drawn((*COLOURS.axes, *AGES.axes), (False, True), 2, 7)
-    leaf = int(leaves.cells(SCHEMA.encode(rows(BLUE_ROW), label=False))[0])
+    codes: dict[str, Any] = SCHEMA.encode(rows(BLUE_ROW), label=False)
+    leaf = int(leaves.cells(codes)[0])
     tree = asking(lambda source: _set(source.count_sparse(leaves, TWO, threshold=0).value))
     of_leaf: dict[str, View] = {"leaves": _cells, "count of the row's leaf": partial(_count_of, cell=2 * leaf + 1)}
     views: dict[str, View] = {"cells": _cells, "count of the row's cell": partial(_count_of, cell=5), "all": list}

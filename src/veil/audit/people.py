@@ -36,7 +36,10 @@ LATIN = (
     table_of(("yes", "blue", 1, b"M\xfcller"), ("yes", "red", 1, b"M\xf6ller")),
 )
 VISITS = table_of(("yes", "blue", 1, "a")), table_of(("yes", "blue", 1, "a"), *[("yes", "red", 1, "b")] * 3)
-CRAFTED = {"of": PEOPLE.name, "declared": PEOPLE.to_toml(), "selected": NOBODYS.to_toml(), "person": None, "words": []}
+CRAFTED: dict[str, Any] = {
+    **{"of": PEOPLE.name, "declared": PEOPLE.to_toml(), "selected": NOBODYS.to_toml()},
+    **{"person": None, "words": []},
+}
 
 
 class Marked(dict[str, Any]):

@@ -1,6 +1,7 @@
 """Audits of the verbs that count and select words, of the selectors, and of the broken ways beside ours."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def _counts() -> Iterator[Case]:
 
 def _choices() -> Iterator[Case]:
     for score in (Rows(), Difference(), Purity(), Gini(), Entropy(), Majority()):
-        best = asking(lambda source, by=score: tuple(source.choose_best(ALL, by, ONE, count=2).value.tolist()), WORDS)
+        best = asking(partial(_best, score=score), WORDS)
         yield Case(f"choose_best, {type(score).__name__}", 1, TIPPED, best, "two of six words", 700, 30_000)
     one = asking(lambda source: int(source.choose_best(TWO_WORDS, Difference(), ONE, count=1).value[0]), WORDS)
     yield Case("choose_best, one", 1, TIPPED, one, "one of two, moved apart", 4_000, 200_000)
@@ -77,6 +78,10 @@ def _choices() -> Iterator[Case]:
     weights = asking(_weights, WORDS)
     yield Case("minimise, words", 2, (NOTHING, PAIR), weights, "a row pulls two weights", 600, 10_000, pulls)
     yield Case("sift", 2, TIPPED, sifted, "two hits among six words", 1_000, 40_000)
+
+
+def _best(source: Source, score: Any) -> tuple[int, ...]:
+    return tuple(source.choose_best(ALL, score, ONE, count=2).value.tolist())
 
 
 def _weights(source: Source) -> npt.NDArray[Any]:
@@ -91,11 +96,12 @@ def _seen(found: npt.NDArray[Any]) -> tuple[int, ...]:
 
 def _selectors() -> Iterator[Case]:
     about = "from the rows to what is kept"
-    for how, settings in (("peel", {"k": 1}), ("perturb", {"k": 3}), ("perturb", {"k": 3, "score": "count"})):
+    ways: list[tuple[str, dict[str, Any]]] = [("peel", {"k": 1}), ("perturb", {"k": 3})]
+    for how, settings in (*ways, ("perturb", {"k": 3, "score": "count"})):
         name = f"PrivateSelectKBest, {how} by {settings.get('score', 'gini')}"
         yield Case(name, 2, TIPPED, fitting(PrivateSelectKBest, how=how, **settings), about, **NAMED)
     for how in ("peel", "sieve", "perturb"):
-        given = {"score": "difference", "threshold": 1, "at_most": 2, "how": how}
+        given: dict[str, Any] = {"score": "difference", "threshold": 1, "at_most": 2, "how": how}
         yield Case(
             f"PrivateSelectThreshold, {how}", 2, TIPPED, fitting(PrivateSelectThreshold, **given), about, **NAMED
         )

@@ -45,7 +45,7 @@ class PlainFlags:
     """A command whose help shows no type after a flag, which takes no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command it is mixed into
         for flag in (param for param in found if getattr(param, "is_flag", False)):
             flag.metavar = ""
         return found

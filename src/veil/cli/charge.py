@@ -30,42 +30,46 @@ OPEN = "The schema declares the rows public: the {what} is NOT private."
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
 Public = Annotated[Path, typer.Option(help="What is public about them, a TOML file.")]
-Account = Annotated[
+LedgerFile = Annotated[
     Path | None,
-    typer.Option(help="The account to charge, of veil ledger create; without one, nothing adds up what you spend."),
+    typer.Option(help="The ledger to charge, of veil ledger create; without one, nothing adds up what you spend."),
 ]
+Writer = Callable[[Path, Any], None]  # of what was made, into a draft of its file
 Note = Annotated[str, typer.Option(help="A few words for the ledger: what this is for.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no rows, charge nothing.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
-def check_names(data: RowFile, schema: Schema) -> None:
-    """Complain about absent columns, and those of a type that cannot fit, before anything is read or charged."""
+def file_of(path: Path, encoding: str, multiline: bool, schema: Schema) -> RowFile:
+    """The file of rows; complains about absent columns, and those of a type that cannot fit, before anything is read
+    or charged."""
+    data = RowFile(path, encoding, multiline)
     present = data.types()
     wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
     if absent := [name for name in wanted if name and name not in present]:
         raise BadInput(f"{data.path} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
     check_types(present, schema)
+    return data
 
 
-def open_book(ledger: Path | None, note: str, out: Path | None) -> Ledger | None:
+def open_ledger(ledger: Path | None, note: str, out: Path | None) -> Ledger | None:
     """The ledger of a command, if it names one; its receipts will bear the note and the name of the file."""
     return Ledger.open(ledger).noted(note, file=out or "") if ledger else None
 
 
-def own_book(cost: Budget, schema: Schema, note: str, out: Path | None) -> Ledger:
+def own_ledger(cost: Budget, schema: Schema, note: str, out: Path | None) -> Ledger:
     """A budget of its own, for a command without a ledger."""
     return Ledger(cost, schema.name).noted(note, file=out or "")
 
 
 @contextmanager
-def accounted(account: Ledger | None) -> Iterator[None]:
+def saying_charges(shared: Ledger | None) -> Iterator[None]:
     """Says, if what runs inside is stopped or fails, what the ledger was charged meanwhile: that is not refunded."""
-    before = account.spent if account else Fraction(0)
+    before = shared.spent if shared else Fraction(0)
     try:
         yield
     except BaseException as problem:
-        cost = account.spent - before if account else Fraction(0)
+        cost = shared.spent - before if shared else Fraction(0)
         said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"
         if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
             echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
@@ -79,8 +83,8 @@ def run_and_write(
     data: RowFile,
     make: Callable[[Any], Any],
     out: Path,
-    write: Callable[[Path, Any], None],
-    others: Mapping[Path, Callable[[Path, Any], None]],
+    write: Writer,
+    others: Mapping[Path, Writer],
     force: bool,
     quiet: bool = False,
 ) -> Any:
@@ -137,9 +141,7 @@ def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | N
     check_space({**{path: size for path in paths if path}, **rows})
 
 
-def report_writer(
-    ledger: Ledger, part: str = "", links: Mapping[str, str] | None = None
-) -> Callable[[Path, Any], None]:
+def report_writer(ledger: Ledger, part: str = "", links: Mapping[str, str] | None = None) -> Writer:
     """Writes the report of what was made, with what is left in the ledger, of which part of the rows it is, and where
     other pages are."""
 
@@ -202,7 +204,7 @@ def _may_be_published(made: Any, what: str) -> str:
 def show_plan(
     releases: Sequence[Any],
     schema: Schema,
-    account: Ledger | None,
+    shared: Ledger | None,
     as_json: bool = False,
     expect: Callable[[Sequence[Any], Schema], Verdict] = of_rehearsal,
 ) -> None:
@@ -216,7 +218,7 @@ def show_plan(
         names = ["answer", "about", "epsilon", "scale", "within", "expected"]
         rows = [{**dict(zip(names, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
-        left = amounts(left=account.left) if account else {}
+        left = amounts(left=shared.left) if shared else {}
         print_json({"plan": rows, **estimate, **left, "verdict": expected.to_dict(), "largest": largest})
         return
     cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
@@ -233,7 +235,7 @@ def show_plan(
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
     if verbs - {"quantiles", "minimise"}:
         console.print("Choosing takes time of its own: each candidate is counted.")
-    _say_left(account, cost)
+    _say_left(shared, cost)
     _say_size(schema, seconds, width)
     if largest:
         console.print(largest, style="yellow", markup=False, soft_wrap=True)
@@ -258,10 +260,10 @@ def _say_how_to_read(releases: Sequence[Any]) -> None:
         )
 
 
-def _say_left(account: Ledger | None, cost: Fraction) -> None:
-    if account:
-        console.print(f"The ledger has {amount(account.left)} of {amount(account.limit)} left.")
-        if account.left < cost:
+def _say_left(shared: Ledger | None, cost: Fraction) -> None:
+    if shared:
+        console.print(f"The ledger has {amount(shared.left)} of {amount(shared.limit)} left.")
+        if shared.left < cost:
             console.print("It would refuse this.", style="bold red")
 
 
@@ -287,4 +289,5 @@ def _even_count(release: Any, schema: Schema) -> int | None:
         return None
     parts = release.receipt.account != "/"  # of which the made-up rows tell how large they are
     rows = float(release.value.sum()) if parts else guessed_rows(schema)
-    return max(round(rows / release.value.size), 0)
+    cells: int = release.value.size
+    return max(round(rows / cells), 0)

@@ -78,10 +78,11 @@ def draw_beside(curve: Any, truth: Any, scores: Any, path: Path) -> None:
 
     from ..evaluate import PrivateRocDisplay
 
-    ax = Figure(figsize=(5.5, 5.5), layout="constrained").subplots()
+    figure = Figure(figsize=(5.5, 5.5), layout="constrained")
+    ax = figure.subplots()
     PrivateRocDisplay(curve, name="private").plot(ax=ax, plot_chance_level=True)
     positive = np.array([str(label) == curve.positive for label in truth])
     rates = roc_curve(positive, np.asarray(scores))[:2]
     ax.plot(*rates, color="black", linewidth=0.8, label="exact: these rows are public")
     ax.legend(loc="lower right")
-    ax.figure.savefig(path, format="svg")
+    figure.savefig(path, format="svg")

@@ -36,7 +36,7 @@ def evaluate(
     positive: Annotated[
         str | None, typer.Option(help="The class that high scores stand for; the last if absent.")
     ] = None,
-    ledger: charge.Account = None,
+    ledger: charge.LedgerFile = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the result is then NOT private.")] = None,
     encoding: Encoding = "utf-8",
@@ -54,32 +54,32 @@ def evaluate(
     from ..models import load_model  # scikit-learn takes two seconds to load
 
     public, published, budget = Schema.read(schema), load_model(model), Budget(epsilon)
-    rows_file = charge.RowFile(data, encoding, multiline)
-    charge.check_names(rows_file, published.schema_.model_copy(update={"person": public.person, "label": public.label}))
+    asked_for = published.schema_.model_copy(update={"person": public.person, "label": public.label})
+    rows_file = charge.file_of(data, encoding, multiline, asked_for)
     page = out or Path("evaluation.html")
-    account = charge.open_book(ledger, note, page)
+    shared = charge.open_ledger(ledger, note, page)
     if dry_run:
         asked = rehearse_roc_curve(published, epsilon=budget, schema=public, positive=positive)
         people = {key: getattr(public, key) for key in ("person", "rows_per_person", "rows")}
         judged = published.schema_.model_copy(update=people)
-        charge.show_plan(asked, judged, account, as_json, of_rehearsed_curve)
+        charge.show_plan(asked, judged, shared, as_json, of_rehearsed_curve)
         return
     check_paths(page, model, data, schema, ledger)
-    if account:
-        check_budget(account, budget)
+    if shared:
+        check_budget(shared, budget)
     charge.check_disk(public, ledger, page)
-    book = account or charge.own_book(budget, public, note, page)
-    settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
+    charged = shared or charge.own_ledger(budget, public, note, page)
+    settings: dict[str, Any] = {"schema": public, "ledger": charged, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
-    with charge.accounted(account):
-        write = charge.report_writer(book, links=_beside(model, page))
+    with charge.saying_charges(shared):
+        write = charge.report_writer(charged, links=_beside(model, page))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SameRows)  # said below in other words
             found = charge.run_and_write(rows_file, make, page, write, {}, force, as_json)
     if as_json:
-        print_json({"report": str(page), **numbers(found), **amounts(left=book.left)})
+        print_json({"report": str(page), **numbers(found), **amounts(left=charged.left)})
         return
-    say(found, page, book, account is not None)
+    say(found, page, charged, shared is not None)
 
 
 def _beside(model: Path, page: Path) -> dict[str, str]:
@@ -94,12 +94,12 @@ def link(target: Path, page: Path) -> str:
     return Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix()
 
 
-def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
+def say(found: Any, page: Path, charged: Ledger, shared: bool) -> None:
     """What was found, and what it cost."""
     console.print(f"{found.summary()}.", markup=False, soft_wrap=True)
     if found.same_rows_:
         console.print(FLATTERED, markup=False, soft_wrap=True)
-    charge.say(found, "evaluation", page, None, book, shared)
+    charge.say(found, "evaluation", page, None, charged, shared)
 
 
 def numbers(found: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""veil ledger: make, read and check the account of a data set."""
+"""veil ledger: make, read and check the ledger of a data set."""
 
 import csv
 import io
@@ -13,11 +13,12 @@ import typer
 from ..display import SHOWN, amount, earlier, run_rows
 from ..errors import BadInput
 from ..files.parts import MOST_JSON, open_parts, read_json
+from ..files.tables import harmless
 from ..kernel import Ledger, Receipt
-from .output import Json, amounts, console, echo, harmless, print_json, show_table, write_text
+from .output import Json, amounts, console, echo, print_json, show_table, write_text
 
 app = typer.Typer(
-    help="Make, read and check the account of a data set.",
+    help="Make, read and check the ledger of a data set.",
     epilog="Example: veil ledger show survey.ledger",
     no_args_is_help=True,
 )
@@ -30,7 +31,7 @@ def create(
     limit: Annotated[str, typer.Option(help="The most that may ever be spent, such as 1 or 1/2.")],
     name: Annotated[str, typer.Option(help="The name of the data set, as in its schema.")],
 ) -> None:
-    """Make a new ledger: the account of a data set, with the most that may ever be spent on it."""
+    """Make a new ledger: what is spent on a data set, with the most that may ever be spent on it."""
     made = Ledger.create(ledger, limit, name)
     echo(f"Created {ledger}: epsilon {amount(made.limit)} for '{made.name}'.")
 
@@ -43,21 +44,21 @@ def show(
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Show what the rows were opened for and what it cost, oldest first, and what is left."""
-    book = Ledger.open(ledger)
-    runs, receipts = book.runs(), book.receipts()
+    opened = Ledger.open(ledger)
+    runs, receipts = opened.runs(), opened.receipts()
     spent = runs[-1].total if runs else Fraction(0)
     if as_json:
-        totals = amounts(limit=book.limit, spent=spent, left=book.limit - spent)
+        totals = amounts(limit=opened.limit, spent=spent, left=opened.limit - spent)
         lists = {"runs": [r.to_dict() for r in runs], "receipts": [r.to_dict() for r in receipts]}
-        print_json({"name": book.name, "ledger": book.id, **totals, **lists})
+        print_json({"name": opened.name, "ledger": opened.id, **totals, **lists})
         return
     if entries:
-        show_table(f"Ledger '{book.name}', every entry", *_entries(receipts))
+        show_table(f"Ledger '{opened.name}', every entry", *_entries(receipts))
     else:
         for line in [] if everything else earlier(runs, "veil ledger show --all"):
             console.print(line)
-        show_table(f"Ledger '{book.name}'", *run_rows(runs if everything else runs[-SHOWN:]))
-    console.print(f"{amount(spent)} of {amount(book.limit)} spent, {amount(book.limit - spent)} left")
+        show_table(f"Ledger '{opened.name}'", *run_rows(runs if everything else runs[-SHOWN:]))
+    console.print(f"{amount(spent)} of {amount(opened.limit)} spent, {amount(opened.limit - spent)} left")
     if any(not r.private for r in receipts):
         console.print("Some answers are NOT private: seeded noise, or rows declared public.", style="bold red")
 

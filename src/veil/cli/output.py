@@ -2,17 +2,13 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import typer
 from rich import box
 from rich.cells import cell_len
@@ -27,8 +23,6 @@ from ..files.tables import new_file, writing
 from ..progress import Line, told
 
 MOST = 1000  # letters of one cell
-FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[,;|\t\r\n]))(?=[\s\"']*[=+\-@＝＋－＠])")  # before what may start one
-NUMBER = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?", re.ASCII)
 MOST_FLOAT = 1e300
 UNLIMITED = 10_000  # letters of a line that no terminal cuts
 
@@ -62,8 +56,9 @@ def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
     cells = [[readable(cell, MOST) for cell in row] for row in rows]
     for i, name in enumerate(header):
         numeric = bool(cells) and all(row[i].replace(",", "").lstrip("-").replace(".", "").isdigit() for row in cells)
-        whole = {"no_wrap": True, "min_width": max((cell_len(row[0]) for row in cells), default=0)} if i == 0 else {}
-        table.add_column(escape(printable(name)), justify="right" if numeric else "left", overflow="fold", **whole)
+        least = max((cell_len(row[0]) for row in cells), default=0) if i == 0 else None
+        side: Literal["right", "left"] = "right" if numeric else "left"
+        table.add_column(escape(printable(name)), justify=side, overflow="fold", no_wrap=i == 0, min_width=least)
     for row in cells:
         table.add_row(*(escape(cell) for cell in row))
     console.print(table)
@@ -116,7 +111,7 @@ def amounts(**exact: Fraction | float) -> dict[str, Any]:
 
 def as_number(value: Fraction | float) -> float:
     """A number that JSON can hold, about the exact one."""
-    return float(value) if abs(value) < MOST_FLOAT else int(value)
+    return float(value) if -MOST_FLOAT < value < MOST_FLOAT else int(value)
 
 
 def echo(text: str, nl: bool = True, err: bool = False) -> None:
@@ -132,43 +127,3 @@ def write_text(path: Path, text: str, force: bool = False) -> None:
     """Write a new file, whole or not at all; an existing one only if asked to."""
     with new_file(path, force=force) as draft, writing(path):
         draft.write_text(text, encoding="utf-8")
-
-
-def check_table_path(path: Path) -> None:
-    """Refuse a file of rows that is neither CSV nor Parquet by its name."""
-    if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet", ".pq")):
-        raise BadInput(f"{path} must end in .csv, .csv.gz or .parquet")
-
-
-def write_table(draft: Path, table: pa.Table, place: Path) -> None:
-    """Write rows as CSV, gzipped CSV or Parquet, by the name of the place they are for."""
-    suffix = place.suffix.lower()
-    if suffix in (".csv", ".gz"):
-        with pa.output_stream(draft, compression="gzip" if suffix == ".gz" else None) as stream:
-            write_csv(stream, table)
-    else:
-        pyarrow.parquet.write_table(table, draft)
-
-
-def write_csv(stream: Any, table: pa.Table) -> None:
-    """Write a CSV in which a spreadsheet takes no text for a formula."""
-    safe = [_harmless_column(column) for column in table.columns]
-    table = pa.table(safe, [harmless(name) for name in table.column_names])
-    pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(quoting_style="needed"))
-
-
-def _harmless_column(column: pa.ChunkedArray) -> Any:
-    if not pa.types.is_string(column.type):
-        return column
-    coded = column.combine_chunks().dictionary_encode()
-    names = [harmless(name) for name in coded.dictionary.to_pylist()]
-    return pa.array(names, pa.string()).take(coded.indices)
-
-
-def harmless(name: str) -> str:
-    """Text such that no spreadsheet takes it, or a part of it, for a formula; numbers stay as they are.
-
-    The rule of OWASP ("CSV injection"): an apostrophe before =, +, -, @, their full-width forms, a tab or a line end at
-    the start of a cell, blanks and quotation marks aside. Where semicolons or tabs separate cells, each part is one.
-    """
-    return name if NUMBER.fullmatch(name) else FORMULA.sub("'", name)

@@ -6,8 +6,8 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from ..files.tables import RowFile, check_space, new_file, writing
-from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, steps, write_table
+from ..files.tables import RowFile, check_space, check_table_path, new_file, write_table, writing
+from .output import Encoding, Json, Multiline, check_paths, console, print_json, steps
 
 WIDTH = 32  # bytes of a number in a file, at most about
 

@@ -8,11 +8,12 @@ import typer
 
 from ..display import readable
 from ..errors import BadInput
+from ..files.tables import check_table_path, write_table
 from ..kernel import Budget, Ledger
 from ..plans.run import check_budget, guessed_rows
 from ..schema import Schema
 from . import charge
-from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, write_table
+from .output import Encoding, Json, Multiline, check_paths, console, print_json
 
 
 def publish(
@@ -30,7 +31,7 @@ def publish(
     rows: Annotated[
         int | None, typer.Option(min=0, max=10**9, help="How many of them; as many as were counted if absent.")
     ] = None,
-    ledger: charge.Account = None,
+    ledger: charge.LedgerFile = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the table is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the table if absent.")] = None,
@@ -51,38 +52,39 @@ def publish(
 
     public, budget = Schema.read(schema), Budget(epsilon)
     find_plan(method)
-    rows_file = charge.RowFile(data, encoding, multiline)
-    charge.check_names(rows_file, public)
-    account = charge.open_book(ledger, note, out)
+    rows_file = charge.file_of(data, encoding, multiline, public)
+    shared = charge.open_ledger(ledger, note, out)
     if dry_run:
-        charge.show_plan(rehearse_publish(public, budget, method), public, account, as_json)
+        charge.show_plan(rehearse_publish(public, budget, method), public, shared, as_json)
         return
     if out is None:
         raise BadInput("say where to write the table, such as --out synopsis.veil")
     page = report or out.with_suffix(".html")
     check_paths(out, page, synthetic, data, schema, ledger)
     _check_synthetic(synthetic, rows)
-    if account:
-        check_budget(account, budget)
+    if shared:
+        check_budget(shared, budget)
     guess = guessed_rows(public) if rows is None else rows
     charge.check_disk(public, ledger, out, page, more={synthetic: guess} if synthetic else {})
-    book = account or charge.own_book(budget, public, note, out)
-    others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
-    others[page] = charge.report_writer(book)
-    make = _maker(public, budget, method, book, seed)
-    with charge.accounted(account):
+    charged = shared or charge.own_ledger(budget, public, note, out)
+    others: dict[Path, charge.Writer] = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
+    others[page] = charge.report_writer(charged)
+    make = _maker(public, budget, method, charged, seed)
+    with charge.saying_charges(shared):
         made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
-        print_json({**places, "columns": list(made.columns), "left_out": _left_out(made), **charge.facts(made, book)})
+        print_json(
+            {**places, "columns": list(made.columns), "left_out": _left_out(made), **charge.facts(made, charged)}
+        )
         return
-    charge.say(made, "table", out, page, book, account is not None)
+    charge.say(made, "table", out, page, charged, shared is not None)
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"
     console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
-    if others := _left_out(made):
-        console.print(f"Nothing of {', '.join(map(readable, others))}: the budget went to the others.", markup=False)
+    if left_out := _left_out(made):
+        console.print(f"Nothing of {', '.join(map(readable, left_out))}: the budget went to the others.", markup=False)
     if not made.verdict_.bad:
         console.print(f'Next, in Python: veil.load_synopsis("{out}").to_frame()', markup=False)
 
@@ -110,5 +112,5 @@ def _write(draft: Path, synopsis: Any) -> None:
     synopsis.write(draft)
 
 
-def _rows_writer(path: Path, rows: int | None, seed: int | None) -> Callable[[Path, Any], None]:
+def _rows_writer(path: Path, rows: int | None, seed: int | None) -> charge.Writer:
     return lambda draft, synopsis: write_table(draft, synopsis.to_arrow(rows, seed), path)

@@ -52,7 +52,7 @@ def new(
 ) -> None:
     """Draft a schema from the column names alone, to be completed from public knowledge."""
     types = RowFile(data, encoding, multiline).types()
-    found = told(proposals(types), column or ())
+    found: Sequence[Proposal] = told(proposals(types), column or ())
     answers = ask if ask is not None else out is not None and sys.stdin.isatty() and sys.stdout.isatty()
     target, classes = label_of(label, found)
     if out is None:
@@ -109,12 +109,12 @@ def _say(text: str) -> None:
     echo(text, err=True)
 
 
-def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str, tuple[str, ...]]:
+def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str | None, tuple[str, ...]]:
     """The column to predict and its classes, as somebody answers; the guess if nothing is answered."""
     while True:
         answer = _prompt(f"Column to predict, such as income or income:low,high [{readable(guess or 'none')}]").strip()
         try:
-            return label_of(answer, found) if answer else (guess or "", ())  # type: ignore[return-value]
+            return label_of(answer, found) if answer else (guess or "", ())
         except BadInput as problem:
             _say(str(problem))
 

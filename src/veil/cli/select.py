@@ -22,7 +22,7 @@ from ..verdicts.selected import CHOSEN
 from . import charge
 from .output import Encoding, Json, Multiline, check_paths, console, echo, print_json, show_table, steps
 
-SCORES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
+SCORE_NAMES = "gini, entropy, majority or purity; of words also count or difference"  # spelled out: models load slowly
 SCALE = "a number of rows; by gini and entropy minus rows x impurity, so below zero"
 WAYS = "auto, peel, perturb, cluster; with a threshold also sieve; or discernibility, which has no score"
 
@@ -36,7 +36,7 @@ def select(
             help="What the selection may cost, such as 1 or 1/2: the less, the more noise and the more privacy."
         ),
     ],
-    score: Annotated[str, typer.Option(help=f"What makes a feature good: {SCORES}.")] = "gini",
+    score: Annotated[str, typer.Option(help=f"What makes a feature good: {SCORE_NAMES}.")] = "gini",
     k: Annotated[int | None, typer.Option("--k", min=1, help="How many to select; 10 without a threshold.")] = None,
     threshold: Annotated[float | None, typer.Option(help=f"Select what scores at least this: {SCALE}.")] = None,
     at_most: Annotated[int, typer.Option(min=1, help="With a threshold, how many at most.")] = 10,
@@ -45,7 +45,7 @@ def select(
         int | None, typer.Option(min=1, help="Words of a row that count, if not as declared.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the schema with what was selected alone.")] = None,
-    ledger: charge.Account = None,
+    ledger: charge.LedgerFile = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the selection is NOT private.")] = None,
     encoding: Encoding = "utf-8",
@@ -58,23 +58,22 @@ def select(
     public, cost = Schema.read(schema), Budget(epsilon)
     model = _selector(score, k, threshold, at_most, how, words_per_row)
     model.set_params(epsilon=cost.epsilon, schema=public, random_state=seed)
-    rows_file = charge.RowFile(data, encoding, multiline)
-    charge.check_names(rows_file, public)
-    account = charge.open_book(ledger, note, out)
+    rows_file = charge.file_of(data, encoding, multiline, public)
+    shared = charge.open_ledger(ledger, note, out)
     if dry_run:
-        charge.show_plan(model.rehearse(), public, account, as_json, partial(_expected, model))
+        charge.show_plan(model.rehearse(), public, shared, as_json, partial(_expected, model))
         return
     check_paths(data, schema, out, ledger)
-    if account:
-        check_budget(account, cost)
+    if shared:
+        check_budget(shared, cost)
     charge.check_disk(public, ledger, out)
-    model.ledger = account or charge.own_book(cost, public, note, out)
-    with charge.accounted(account):
+    model.ledger = shared or charge.own_ledger(cost, public, note, out)
+    with charge.saying_charges(shared):
         _fit(model, rows_file, out, force, as_json)
     if as_json:
         print_json({**_listed(model), **charge.facts(model, model.ledger)})
         return
-    _say(model, out, account)
+    _say(model, out, shared)
 
 
 def _selector(
@@ -143,7 +142,7 @@ def _listed(model: Any) -> dict[str, Any]:
     return {"selected": model.selected_.tolist(), "scores": scores}
 
 
-def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
+def _say(model: Any, out: Path | None, shared: Ledger | None) -> None:
     charge.say_verdict(model.verdict_)
     if not model.private_:
         console.print(
@@ -163,7 +162,5 @@ def _say(model: Any, out: Path | None, account: Ledger | None) -> None:
         follow = "" if model.verdict_.bad else f" Next: veil train DATA --schema {out}"
         console.print(f"Wrote {out}: the schema with these alone.{follow}", markup=False)
     cost = f"It cost epsilon {amount(total(model.receipts_))}"
-    left = (
-        f"the ledger has {amount(account.left)} of {amount(account.limit)} left" if account else "no ledger was charged"
-    )
+    left = f"the ledger has {amount(shared.left)} of {amount(shared.limit)} left" if shared else "no ledger was charged"
     console.print(f"{cost}; {left}.")

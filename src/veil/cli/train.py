@@ -34,7 +34,7 @@ def train(
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
     method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}. See veil methods.")] = "naive-bayes",
     preset: Annotated[str | None, typer.Option(help=f"A paper's way to grow trees. Of {PRESETS}.")] = None,
-    ledger: charge.Account = None,
+    ledger: charge.LedgerFile = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
@@ -57,14 +57,13 @@ def train(
     """
     public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
-    rows_file = charge.RowFile(data, encoding, multiline)
-    charge.check_names(rows_file, public)
-    account = charge.open_book(ledger, note, out)
+    rows_file = charge.file_of(data, encoding, multiline, public)
+    shared = charge.open_ledger(ledger, note, out)
     if test_epsilon is not None and test_share is None:
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
-    run = Run(model, test_share, test_epsilon or epsilon)
+    run = Training(model, test_share, test_epsilon or epsilon)
     if dry_run:
-        charge.show_plan(run.rehearse(), public, account, as_json)
+        charge.show_plan(run.rehearse(), public, shared, as_json)
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
@@ -72,26 +71,23 @@ def train(
     judged = out.with_name(f"{out.stem}-evaluation.html") if test_share else None
     check_paths(out, page, judged, data, schema, ledger)
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
-    if account:
-        check_budget(account, cost)
+    if shared:
+        check_budget(shared, cost)
     charge.check_disk(public, ledger, out, page, judged)
-    model.ledger = account or charge.own_book(cost, public, note, out)
-    others = {
-        page: charge.report_writer(
-            model.ledger,
-            TRAINED.format(test_share) if judged else "",
-            {"how good it is on the rows kept apart": link(judged, page)} if judged else {},
-        ),
-        **({judged: partial(run.write, links={f"how {out.name} was made": link(page, judged)})} if judged else {}),
-    }
-    with charge.accounted(account):
+    model.ledger = shared or charge.own_ledger(cost, public, note, out)
+    kept_apart = {"how good it is on the rows kept apart": link(judged, page)} if judged else {}
+    told = TRAINED.format(test_share) if judged else ""
+    others: dict[Path, charge.Writer] = {page: charge.report_writer(model.ledger, told, kept_apart)}
+    if judged:
+        others[judged] = partial(run.write, links={f"how {out.name} was made": link(page, judged)})
+    with charge.saying_charges(shared):
         charge.run_and_write(rows_file, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
-        judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
+        judgement: dict[str, Any] = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
         print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **judgement})
         return
-    charge.say(model, "model", out, page, model.ledger, account is not None, found.receipts_ if found else ())
+    charge.say(model, "model", out, page, model.ledger, shared is not None, found.receipts_ if found else ())
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
         charge.say_verdict(found.verdict_)
@@ -99,11 +95,12 @@ def train(
         console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
 
 
-class Run:
+class Training:
     """A fit, and the curve on the rows that were kept apart if any were."""
 
     def __init__(self, model: Any, share: str | None, epsilon: str) -> None:
-        self.model, self.share, self.epsilon, self.curve = model, share, epsilon, None
+        self.model, self.share, self.epsilon = model, share, epsilon
+        self.curve: Any = None
 
     def rehearse(self) -> Any:
         """The answers that the fit, and the curve if there is to be one, would ask for."""

@@ -52,9 +52,9 @@ def _file_at(path: Path) -> tuple[int, int]:
 
 
 def _check(lines: list[bytes]) -> None:
-    book = Book()
+    entries = Book()
     for line in lines:
-        book.add(line)
+        entries.add(line)
     if not lines:
         raise LedgerProblem("the ledger has lost its first entry: restore it from a backup")
 

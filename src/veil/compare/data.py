@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .. import datasets
 from ..errors import BadInput
 from ..files.tables import read_rows
-from ..schema import Categorical, Numeric, Schema
+from ..schema import Categorical, Numeric, Schema, Text
 from ..schema.encoding import Codes, columns_of, in_blocks
 
 FILES = (".csv", ".csv.gz", ".parquet", ".pq")
@@ -76,6 +76,7 @@ def fold(data: Data, number: int) -> Split:
 
 def _labels(data: Data) -> Codes:
     label = data.schema.get(str(data.schema.label))
+    assert not isinstance(label, Text)  # which no schema takes for a label
     return label.encode(data.frame[label.name])
 
 

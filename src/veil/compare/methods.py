@@ -107,7 +107,8 @@ def _majority(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probab
 
 def on_codes(model: Any, split: Split) -> Callable[[Any], Probabilities]:
     def codes(rows: Any) -> npt.NDArray[Any]:
-        return np.column_stack(list(split.schema.encode(rows, label=False).values()))
+        columns: dict[str, Any] = split.schema.encode(rows, label=False)
+        return np.column_stack(list(columns.values()))
 
     model.fit(codes(split.train), split.labels)
     return lambda rows: in_order(model.predict_proba(codes(rows)), model.classes_, split.schema.classes)

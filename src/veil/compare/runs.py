@@ -47,7 +47,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Run:
+class Task:
     """One fit to be judged; `divide` makes a split of the data and the seed."""
 
     data: Data
@@ -93,25 +93,25 @@ def compare(
 
 
 def carry_out(
-    plan: Sequence[Run],
-    work: Callable[[list[Run]], Generator[Row, None, None]],
+    plan: Sequence[Task],
+    work: Callable[[list[Task]], Generator[Row, None, None]],
     out: str | os.PathLike[str] | None,
     progress: Progress,
 ) -> pa.Table:
     """The rows of a plan, in its order: those that `out` holds already, and those that `work` makes of the rest."""
     rows = _held(out)
     held = {_key(row) for row in rows}
-    todo = [run for run in plan if run.key not in held]
+    todo = [task for task in plan if task.key not in held]
     with closing(work(todo)) as results:
         for done, row in enumerate(results, len(plan) - len(todo) + 1):
             rows.append(row)
             _keep(rows, out)
             progress(f"{row['data']} {row['method']}", done, len(plan))
     found = {_key(row): row for row in rows}
-    return pa.Table.from_pylist([found[run.key] for run in plan], COLUMNS)
+    return pa.Table.from_pylist([found[task.key] for task in plan], COLUMNS)
 
 
-def _plan(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[float], seeds: int) -> list[Run]:
+def _plan(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[float], seeds: int) -> list[Task]:
     """All runs, seed by seed; complains about anything that cannot run."""
     if not methods or not data or not epsilons or seeds < 1:
         raise BadInput("a comparison needs at least one method, one data set, one epsilon and one seed")
@@ -120,7 +120,7 @@ def _plan(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[float]
     found = [find(name) for name in dict.fromkeys(methods)]
     budgets = sorted(set(map(float, epsilons)))
     return [
-        Run(loaded, method, epsilon, seed)
+        Task(loaded, method, epsilon, seed)
         for loaded in map(load, dict.fromkeys(data))
         for seed in range(seeds)
         for method in found
@@ -155,10 +155,10 @@ def _keep(rows: list[Row], out: str | os.PathLike[str] | None) -> None:
 class _Running:
     """A run in a process and a process group of its own, so that it can be ended with all that it started."""
 
-    def __init__(self, run: Run, context: Any, scratch: str) -> None:
-        self.run, self.deadline = run, time.monotonic() + PATIENCE
+    def __init__(self, task: Task, context: Any, scratch: str) -> None:
+        self.task, self.deadline = task, time.monotonic() + PATIENCE
         self.answer, sender = context.Pipe(duplex=False)
-        self.process = context.Process(target=_work, args=(run, sender, scratch), daemon=True)
+        self.process = context.Process(target=_work, args=(task, sender, scratch), daemon=True)
         self.process.start()
         sender.close()
 
@@ -170,9 +170,9 @@ class _Running:
                 return row
             except EOFError:
                 self.process.join()
-                return _failure(self.run, f"the process ended with exit code {self.process.exitcode}")
+                return _failure(self.task, f"the process ended with exit code {self.process.exitcode}")
         late = time.monotonic() > self.deadline
-        return _failure(self.run, f"no answer in {PATIENCE / 60:.0f} minutes") if late else None
+        return _failure(self.task, f"no answer in {PATIENCE / 60:.0f} minutes") if late else None
 
     def end(self) -> None:
         with suppress(ProcessLookupError, PermissionError):  # it may not have its group yet, or may be gone
@@ -182,7 +182,7 @@ class _Running:
         self.answer.close()
 
 
-def _results(todo: list[Run], jobs: int) -> Generator[Row, None, None]:
+def _results(todo: list[Task], jobs: int) -> Generator[Row, None, None]:
     """The rows of all runs in the order they end; when nobody wants more, those that go on are ended."""
     context = multiprocessing.get_context("forkserver")  # a plain fork would copy threads' locks
     context.set_forkserver_preload(["__main__", "pandas", __name__])
@@ -190,7 +190,7 @@ def _results(todo: list[Run], jobs: int) -> Generator[Row, None, None]:
     with TemporaryDirectory(prefix="veil-") as scratch:
         try:
             while running := running + [
-                _Running(run, context, scratch) for run in islice(waiting, jobs - len(running))
+                _Running(task, context, scratch) for task in islice(waiting, jobs - len(running))
             ]:
                 wait([each.answer for each in running], timeout=1)
                 for each in list(running):
@@ -203,37 +203,37 @@ def _results(todo: list[Run], jobs: int) -> Generator[Row, None, None]:
                 each.end()
 
 
-def _work(run: Run, sender: Connection, scratch: str) -> None:
+def _work(task: Task, sender: Connection, scratch: str) -> None:
     """Do a run, away from the terminal's Ctrl-C: whoever started it ends it, and clears away what it wrote."""
     os.setsid()
     tempfile.tempdir = scratch
-    sender.send(next(one_by_one([run])))
+    sender.send(next(one_by_one([task])))
 
 
-def one_by_one(todo: Sequence[Run]) -> Generator[Row, None, None]:
+def one_by_one(todo: Sequence[Task]) -> Generator[Row, None, None]:
     """The rows of runs that are done in this process, on one thread."""
-    for run in todo:
+    for task in todo:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            row = outcome(run)
+            row = result_of(task)
         yield row
 
 
-def outcome(run: Run) -> Row:
+def result_of(task: Task) -> Row:
     """The row of the table for a run, done here and now."""
     try:
-        parts = run.divide(run.data, run.seed)
-        probabilities, seconds, memory = run.method.run(parts, run.epsilon, run.seed)
+        parts = task.divide(task.data, task.seed)
+        probabilities, seconds, memory = task.method.run(parts, task.epsilon, task.seed)
         if probabilities.shape != (len(parts.truth), len(parts.schema.classes)) or not np.isfinite(probabilities).all():
-            return _failure(run, "the probabilities are not finite, or not one for each row and class")
+            return _failure(task, "the probabilities are not finite, or not one for each row and class")
     except Impossible as error:
-        return _failure(run, str(error))
+        return _failure(task, str(error))
     except Exception as error:  # whatever goes wrong in a method is a result
-        return _failure(run, f"{type(error).__name__}: {error}")
+        return _failure(task, f"{type(error).__name__}: {error}")
     measured = {**measures(parts.truth, probabilities), "seconds": seconds, "peak_memory": memory}
-    return {**run.row, **measured, "status": "done", "reason": None}
+    return {**task.row, **measured, "status": "done", "reason": None}
 
 
-def _failure(run: Run, reason: str) -> Row:
+def _failure(task: Task, reason: str) -> Row:
     unknown: Mapping[str, None] = dict.fromkeys(MEASURED)
-    return {**run.row, **unknown, "status": "failed", "reason": " ".join(reason.split())}
+    return {**task.row, **unknown, "status": "failed", "reason": " ".join(reason.split())}

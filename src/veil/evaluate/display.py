@@ -68,14 +68,15 @@ class PrivateRocDisplay:
 
         text = BytesIO()
         with rc_context({"text.parse_math": False}):  # names of classes are plain text, whatever is in them
-            ax = Figure(figsize=(5.2, 5), layout="constrained").subplots()
+            figure = Figure(figsize=(5.2, 5), layout="constrained")
+            ax = figure.subplots()
             for place, curve in enumerate(curves[:MOST_DRAWN], 1):
                 name = readable(curve.positive, 16) if len(curves) > 1 else None
                 cls(curve, name=name).plot(ax=ax, plot_chance_level=place == min(len(curves), MOST_DRAWN))
             if len(curves) > 1:
                 some = f"; the first {MOST_DRAWN} of {len(curves)} classes" if len(curves) > MOST_DRAWN else ""
                 ax.set_xlabel(f"false positive rate, each class against all others{some}")
-            ax.figure.savefig(text, format="svg", metadata={"Date": None})
+            figure.savefig(text, format="svg", metadata={"Date": None})
         words = escape(printable("; ".join(curve.summary() for curve in curves)))
         return f'<img alt="{words}" src="data:image/svg+xml;base64,{b64encode(text.getvalue()).decode()}">'
 

@@ -60,7 +60,9 @@ def handed(X: Any, model: Any, schema: Schema | None) -> Handed:
         if not declared:
             raise BadInput(NO_SCHEMA)
         return _frame(table, _typed(table, _names(table, model, schema), schema), schema)
-    names = inputs(schema, table) if declared else [str(place) for place in range(table.shape[1])]
+    names = (
+        inputs(schema, table) if schema is not None and declared else [str(place) for place in range(table.shape[1])]
+    )
     return _array(_typed(table, names, schema if declared else None), len(table))
 
 

@@ -153,7 +153,7 @@ def partly_missed(noise: Numbers, missed: float, seen: Interval) -> Numbers:
     and more often between them.
     """
     ends = (-missed if seen.low < 0.5 else 0.0), (missed if seen.high > 0.5 else 0.0)
-    return noise - np.resize(ends, len(noise))
+    return np.asarray(noise - np.resize(ends, len(noise)))
 
 
 def rate_bands(found: Pairs, level: float) -> tuple[tuple[Numbers, Numbers], tuple[Numbers, Numbers]]:

@@ -35,7 +35,7 @@ STEPS = 100  # of a progress bar
 TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
 BOTH = ("no", "yes")
-Codes = npt.NDArray[Any]
+CellCodes = npt.NDArray[Any]
 Cuts = npt.NDArray[np.float64]
 
 
@@ -125,7 +125,7 @@ def prediction_table(
         return Scored({PREDICTION: predicted, **labels}, _with(public, [column]), np.zeros(0))
     if len(predicted) != len(labels[LABEL]):  # NumPy would name both, or take one for all
         raise BadInput("the predictions and the labels have different lengths")
-    same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])  # type: ignore[union-attr]
+    same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])
     agree = Categorical(name=RIGHT, values=BOTH, missing="no")
     return Scored({RIGHT: np.where(same, "yes", "no"), **labels}, _with(public, [agree]), np.zeros(0))
 
@@ -138,11 +138,12 @@ def rows_schema(model: Any, schema: Any) -> Schema | None:
     own = _own_schema(model)
     if isinstance(schema, (str, bytes)) or hasattr(schema, "__fspath__"):
         schema = Schema.read(schema)
-    if schema is None or own is None or own.public or schema.name != own.name:
-        return own if schema is None else schema
-    if (schema.person, schema.rows_per_person) != (own.person, own.rows_per_person):
+    given: Schema | None = schema
+    if given is None or own is None or own.public or given.name != own.name:
+        return own if given is None else given
+    if (given.person, given.rows_per_person) != (own.person, own.rows_per_person):
         raise BadInput("the schema and the model's own protect different units: person and rows_per_person must agree")
-    return schema
+    return given
 
 
 def _own_schema(model: Any) -> Schema | None:
@@ -174,7 +175,7 @@ def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) ->
 
 
 def _in_this_order(classes: Sequence[Any], schema: Schema) -> tuple[str, ...]:
-    codes = schema.get(str(schema.label)).encode(list(classes)).tolist()  # type: ignore[union-attr]
+    codes = schema.get(str(schema.label)).encode(list(classes)).tolist()  # type: ignore[union-attr]  # no text
     if sorted(codes) != [*range(len(schema.classes))]:
         raise BadInput("classes must be those of the schema, each once: leave them out to have them as declared")
     return tuple(schema.classes[code] for code in codes)
@@ -199,7 +200,7 @@ def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
 
 def _codes(
     model: Any, X: Any, given: Schema | None, public: Schema, cuts: Cuts, default: float, positive: int
-) -> Codes:
+) -> CellCodes:
     """The cell of every score, rows x scores."""
     if isinstance(model, PrivateClassifier):
         return _model_codes(model, X, public, cuts, positive)
@@ -228,7 +229,7 @@ def _width(public: Schema) -> int:
     return 1 if len(public.classes) == 2 else len(public.classes)
 
 
-def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> Codes:
+def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> CellCodes:
     with quiet():
         known = np.where(np.isnan(scores), default, scores)
         return np.searchsorted(cuts, known, side="right").astype(np.uint16)
@@ -242,7 +243,7 @@ def in_order(model: Any, public: Schema) -> list[int]:
     return [known.index(name) for name in public.classes]
 
 
-def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> Codes:
+def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> CellCodes:
     """The cells of the probabilities of one of our own models, by their log-odds, which are whole numbers.
 
     A float will not do: its last bit can depend on what it is computed beside.
@@ -259,7 +260,8 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
 def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
     """What gives a row its scores: of two classes that of the positive one, else one for each class."""
     if not hasattr(model, "predict"):
-        return model  # type: ignore[no-any-return]
+        scores: Callable[[Any], Any] = model
+        return scores
     order = in_order(model, public)
     taken = [order[positive]] if len(order) == 2 else order
     if hasattr(model, "predict_proba"):
@@ -283,7 +285,7 @@ def _judged(model: Any, call: Callable[[Any], Any], rows: Handed, width: int, mi
         return _one_by_one(call, rows, range(rows.length), width, missing)
     found = np.full((rows.length, width), missing)
     with quiet(), suppress(Exception):  # of the columns' names and number: the values are finite
-        finite = np.isfinite(rows.matrix.astype(np.float32)).all(axis=1)
+        finite = np.asarray(np.isfinite(rows.matrix.astype(np.float32)).all(axis=1))
         found[~finite] = _one_by_one(call, rows, np.flatnonzero(~finite), width, missing)
         found[finite] = np.asarray(call(rows.some(finite)), found.dtype).reshape(-1, width)
     return found
@@ -295,7 +297,7 @@ def _in_threads(model: Any) -> bool:
 
 
 def _one_by_one(
-    call: Callable[[Any], Any], rows: Handed, places: Sequence[int] | Codes, width: int, missing: Any
+    call: Callable[[Any], Any], rows: Handed, places: Sequence[int] | npt.NDArray[Any], width: int, missing: Any
 ) -> npt.NDArray[Any]:
     """The same, of one row at a time, those at these places."""
     length = len(places)

@@ -37,6 +37,7 @@ SEVERAL = "ascii iso8859-1 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be
 SEVERAL += "big5 big5hkscs cp932 cp949 cp950 euc_jp gb18030 gb2312 gbk johab shift_jis shift_jis_2004".split()
 Letters = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
+Lines = npt.NDArray[np.int32]  # their numbers: a piece has few
 
 
 def check_encoding(name: str) -> str:
@@ -80,7 +81,7 @@ def _joined(stream: Any, encoding: str) -> Iterator[bytes]:
 
 
 def read_table(stream: Any, names: list[str], encoding: str, multiline: bool, every_line: bool) -> pa.Table:
-    """All values as bytes of UTF-8, or as they were where they are not; see `files.read_rows`."""
+    """All values as bytes of UTF-8, or as they were where they are not; see `tables.read_rows`."""
     if multiline:
         text = b"".join(_blocks(stream, encoding, PIECE)).lstrip(b"\r\n")
         return _parsed(text + b"\n", names, every_line, skip_rows_after_names=1)
@@ -93,7 +94,7 @@ def _rows_of(parts: Iterator[bytes]) -> Iterator[bytes]:
     header = True
     for part in parts:
         if header and (part := part.lstrip(b"\r\n")):
-            part, header = part[1 + re.search(rb"[\r\n]", part).start() :], False  # type: ignore[union-attr]
+            part, header = re.split(rb"[\r\n]", part, maxsplit=1)[1], False
         if part:
             yield part
 
@@ -184,7 +185,7 @@ def _all_in_pairs(letters: Letters, quotes: Places, ends: Places) -> bool:
     return bool(BESIDE[before].all() and BESIDE[after].all() and not (np.searchsorted(quotes, ends) % 2).any())
 
 
-def _odd_lines(letters: Letters, quotes: Places, lines: Places) -> Places:
+def _odd_lines(letters: Letters, quotes: Places, lines: Lines) -> Lines:
     """The lines in which that is not so, given the line of each quotation mark."""
     first = np.flatnonzero(np.diff(lines, prepend=-1))
     counts = np.diff(first, append=len(quotes))

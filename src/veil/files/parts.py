@@ -64,7 +64,8 @@ def read_array(text: bytes) -> npt.NDArray[Any]:
     insist(np.lib.format.read_magic(stream) == (1, 0))
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     insist(dtype.name in TYPES and dtype.isnative and all(0 <= length for length in shape))
-    insist(prod(shape) * dtype.itemsize == len(text) - stream.tell() and (prod(shape) or max(shape) <= MOST_EMPTY))
+    numbers: int = prod(shape)
+    insist(numbers * dtype.itemsize == len(text) - stream.tell() and (numbers > 0 or max(shape) <= MOST_EMPTY))
     return np.frombuffer(text, dtype, offset=stream.tell()).reshape(shape, order="F" if fortran else "C")
 
 

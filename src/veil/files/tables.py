@@ -1,8 +1,9 @@
-"""Rows from files, no value interpreted and none repeated in a message; and new files, whole or absent."""
+"""Rows from files, no value interpreted and none repeated in a message; rows into files; new files, whole or absent."""
 
 import errno
 import gzip
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,7 +13,7 @@ from tempfile import mkstemp
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet
+import pyarrow.csv
 
 from ..display import readable
 from ..errors import BadInput, VeilError
@@ -25,6 +26,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
 DATES = ("timestamp", "date")
 TIMES = (*DATES, "time", "duration")
+FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[,;|\t\r\n]))(?=[\s\"']*[=+\-@＝＋－＠])")  # before what may start one
+NUMBER = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?", re.ASCII)
 UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED, "date": (*NESTED, "duration", "bool")}
 
 
@@ -50,7 +53,9 @@ class RowFile:
             if not _is_parquet(self.path):
                 with _open(self.path) as stream:
                     return read_table(stream, names, encoding, self.multiline, every_line)
-            table = pyarrow.parquet.read_table(self.path)
+            from pyarrow import parquet  # which takes long to load, with all that reads from networks
+
+            table = parquet.read_table(self.path)
         if table.column_names != names:
             raise _unreadable(self.path)
         return table
@@ -151,7 +156,9 @@ def _unreadable(path: str | os.PathLike[str]) -> BadInput:
 
 
 def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    schema = pyarrow.parquet.ParquetDataset(path).schema
+    from pyarrow import parquet
+
+    schema = parquet.ParquetDataset(path).schema
     return [(name, str(kind)) for name, kind in zip(schema.names, schema.types, strict=True)]
 
 
@@ -171,6 +178,48 @@ class _Watched:
         block: bytes = self.unpacked.read(size)
         advance("reading the file", self.file.tell(), self.size)
         return block
+
+
+def check_table_path(path: Path) -> None:
+    """Refuse a file of rows that is neither CSV nor Parquet by its name."""
+    if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet", ".pq")):
+        raise BadInput(f"{path} must end in .csv, .csv.gz or .parquet")
+
+
+def write_table(draft: Path, table: pa.Table, place: Path) -> None:
+    """Write rows as CSV, gzipped CSV or Parquet, by the name of the place they are for."""
+    suffix = place.suffix.lower()
+    if suffix in (".csv", ".gz"):
+        with pa.output_stream(draft, compression="gzip" if suffix == ".gz" else None) as stream:
+            write_csv(stream, table)
+    else:
+        from pyarrow import parquet
+
+        parquet.write_table(table, draft)
+
+
+def write_csv(stream: Any, table: pa.Table) -> None:
+    """Write a CSV in which a spreadsheet takes no text for a formula."""
+    safe = [_harmless_column(column) for column in table.columns]
+    table = pa.table(safe, [harmless(name) for name in table.column_names])
+    pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(quoting_style="needed"))
+
+
+def _harmless_column(column: pa.ChunkedArray) -> Any:
+    if not pa.types.is_string(column.type):
+        return column
+    coded = column.combine_chunks().dictionary_encode()
+    names = [harmless(name) for name in coded.dictionary.to_pylist()]
+    return pa.array(names, pa.string()).take(coded.indices)
+
+
+def harmless(name: str) -> str:
+    """Text such that no spreadsheet takes it, or a part of it, for a formula; numbers stay as they are.
+
+    The rule of OWASP ("CSV injection"): an apostrophe before =, +, -, @, their full-width forms, a tab or a line end at
+    the start of a cell, blanks and quotation marks aside. Where semicolons or tabs separate cells, each part is one.
+    """
+    return name if NUMBER.fullmatch(name) else FORMULA.sub("'", name)
 
 
 @contextmanager

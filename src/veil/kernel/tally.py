@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from ..questions import Axis, Grid
 from ..questions.grids import join
@@ -160,6 +159,8 @@ def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:
     shape = (starts.pop(), len(axes[0].groups))
     places = np.array([axis.groups for axis in axes]) + np.array(starts)[:, None]
     if prod(shape) > MOST_GATHERED:
+        from scipy.sparse import csr_matrix  # which takes as long to load as all of Veil
+
         ones, codes = np.ones(places.size), np.broadcast_to(np.arange(shape[1]), places.shape)
         return csr_matrix((ones, (places.ravel(), codes.ravel())), shape), starts
     groups = np.zeros(shape)

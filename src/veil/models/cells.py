@@ -58,7 +58,7 @@ def _answers(fitted: Any, rows: Numbers) -> Numbers:
     """The probabilities of the classes; of an estimator without any, one for the class that it predicts."""
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(rows))
-    return (fitted.predict(rows)[:, None] == fitted.classes_).astype(np.float64)
+    return np.asarray(fitted.predict(rows)[:, None] == fitted.classes_, np.float64)
 
 
 def logistic_cells(release: Release[Any], schema: Schema, prior: Numbers) -> Scorer:

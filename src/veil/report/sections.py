@@ -12,7 +12,7 @@ import numpy as np
 from ..display import COLOURS, amount, column_rows, html_table, number, readable
 from ..kernel import WEIGHT_UNIT
 from ..plans.run import total
-from ..verdicts.tables import Noise, noise_of
+from ..verdicts.tables import TableNoise, noise_of
 from .counts import MOST_CODES, CountsDisplay
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
 from .words import escaped, factor, listed, plural
@@ -138,7 +138,7 @@ def _paths(model: Any) -> str:
     each = f"to {amount(most)}" if least == most else f"to {amount(least)} at least and {amount(most)} at most"
     words = "<p>Rows were set apart on the way. A row is in one part of every split, and only the charges on its path "
     words += f"concern it: those of the parts it is in, and of all rows. On every path they add up {each}."
-    rows = [
+    listed = [
         (
             part or "all rows",
             " + ".join(f"{r.verb} {amount(r.epsilon)}" for r in own),
@@ -147,7 +147,7 @@ def _paths(model: Any) -> str:
         for part, own in list(parts.items())[:MOST_COLUMNS]
     ]
     rest = f'<p class="quiet">More parts: {len(parts) - MOST_COLUMNS}.</p>' if len(parts) > MOST_COLUMNS else ""
-    return f"{words}{_beside(model)}</p>" + table("Charges by part", ["part", "charges", "together"], rows) + rest
+    return f"{words}{_beside(model)}</p>" + table("Charges by part", ["part", "charges", "together"], listed) + rest
 
 
 def _part(model: Any) -> str:
@@ -183,7 +183,7 @@ def noise(model: Any) -> str:
     return section("What the noise does to the numbers", *parts)
 
 
-def counts_noise(tables: Sequence[Noise]) -> str:
+def counts_noise(tables: Sequence[TableNoise]) -> str:
     figure = noise_figure([(table.name, table.typical, table.error) for table in tables[:MOST_COLUMNS]])
     rest = more(len(tables) - MOST_COLUMNS, "in the list below")
     header = ["counted", "fields", "noise scale", "95 % of counts within", "typical count", "its noise"]
@@ -191,7 +191,7 @@ def counts_noise(tables: Sequence[Noise]) -> str:
     return f"{NOISE}{_verdict(tables)}</p><figure>{figure}</figure>{rest}{listing}"
 
 
-def _verdict(tables: Sequence[Noise]) -> str:
+def _verdict(tables: Sequence[TableNoise]) -> str:
     drowned = [table.name for table in tables if table.drowned]
     if not drowned:
         return "In no table does the typical count drown in its noise."
@@ -201,7 +201,7 @@ def _verdict(tables: Sequence[Noise]) -> str:
     return f"<strong>{words}: {listed(drowned)}.</strong>"
 
 
-def _noise_row(row: Noise) -> tuple[object, ...]:
+def _noise_row(row: TableNoise) -> tuple[object, ...]:
     relative = "drowns it" if row.drowned else f"{100 * row.error / row.typical:.0f} % of it"
     return row.name, f"{row.fields:,}", number(row.scale), f"± {row.error:,}", f"{row.typical:,}", relative
 

@@ -99,7 +99,7 @@ def _steps(synopsis: Synopsis) -> str:
     for step, receipt in enumerate(synopsis.receipts_, 1):
         answers = [_answer(release) for release in synopsis.releases_ if release.receipt.number == receipt.number]
         share = f"{float(100 * receipt.epsilon / spent):.0f} %"
-        asked, cost = f"{receipt.verb} {receipt.question}", number(float(min(receipt.epsilon, 10**300)))
+        asked, cost = f"{receipt.verb} {receipt.question}", number(float(min(receipt.epsilon, Fraction(10**300))))
         rows.append((step, asked, cost, share, "; ".join(answers)))
     header = ["step", "asked", "epsilon, about", "of it all", "answer"]
     return sections.section("How the budget was spent", sections.table("Step by step", header, rows))

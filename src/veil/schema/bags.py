@@ -14,10 +14,9 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from ..errors import BadInput
-from .encoding import BLOCK, numbers, quiet, texts
+from .encoding import BLOCK, is_sparse, numbers, quiet, texts
 
 WORD = re.compile(r"\w\w+")
 ENTRIES = 1 << 18  # of a matrix at a time: what reading it needs beside its result stays small
@@ -82,7 +81,7 @@ def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags
     """The words of every row of a matrix, sparse or dense, with a column for each word."""
     if matrix.ndim != 2 or matrix.shape[1] != size:
         raise BadInput(f"column {name!r} must be a matrix with {size} columns, one for each declared word")
-    if matrix.dtype.kind not in "biuf" and (sparse.issparse(matrix) or matrix.dtype.kind == "c"):
+    if matrix.dtype.kind not in "biuf" and (is_sparse(matrix) or matrix.dtype.kind == "c"):
         raise BadInput(f"column {name!r} must be a matrix of real numbers")
     rows = matrix if isinstance(matrix, np.ndarray) else _by_rows(matrix, name)
     entries = int(rows.size if isinstance(rows, np.ndarray) else rows.nnz)

@@ -6,6 +6,7 @@ types, truth values and text. Whatever cannot be read is missing.
 """
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import issparse
 
 from ..errors import BadInput
 from .spelling import TRUTH, alike, spelling, written_out
@@ -53,7 +53,16 @@ def picked(rows: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def is_matrix(values: Any) -> bool:
     """Whether the values of a column are a matrix, sparse or not."""
-    return (issparse(values) or isinstance(values, np.ndarray)) and values.ndim == 2
+    return (is_sparse(values) or isinstance(values, np.ndarray)) and values.ndim == 2
+
+
+def is_sparse(values: Any) -> bool:
+    """Whether they are a sparse matrix, of which there is none before SciPy's are loaded: that takes long."""
+    if "scipy.sparse" not in sys.modules:
+        return False
+    from scipy.sparse import issparse
+
+    return bool(issparse(values))
 
 
 def _frame(rows: Any) -> Any:
@@ -87,7 +96,7 @@ def as_column(values: Any, name: str) -> Any:
     values = values if isinstance(values, (np.ndarray, *SERIES)) else _held(values)
     if isinstance(values, SERIES) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
-    odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns") or issparse(values)
+    odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns") or is_sparse(values)
     if odd or not isinstance(values, Collection):
         raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
     return np.fromiter(values, object, len(values))

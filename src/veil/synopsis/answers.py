@@ -94,7 +94,7 @@ def _mark(threshold: int | None) -> str:
 def group_weights(axis: Axis, column: Categorical | Numeric, wanted: Any) -> Numbers:
     """The share of each group's rows that are wanted: a name, a list of names, or a range of numbers (low, high)."""
     inside = _in_range(column, wanted) if _is_range(column, wanted) else _named(column, wanted)
-    return np.bincount(axis.groups, inside * spread(axis, column))
+    return np.asarray(np.bincount(axis.groups, inside * spread(axis, column)), np.float64)
 
 
 def class_weights(classes: tuple[str, ...], label: str, wanted: Any) -> Numbers:

@@ -127,8 +127,8 @@ def _members(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.rando
     many = np.bincount(np.array(part.groups)[codes])
     first = np.cumsum(many) - many
     if (many == 1).all():
-        return _narrow(codes, column.size)[groups]
-    return codes[first[groups] + (chance.random(len(groups)) * many[groups]).astype(np.int64)]
+        return np.asarray(_narrow(codes, column.size)[groups])
+    return np.asarray(codes[first[groups] + (chance.random(len(groups)) * many[groups]).astype(np.int64)])
 
 
 def _midpoints(column: Numeric, part: Axis) -> npt.NDArray[np.float64]:
@@ -137,7 +137,7 @@ def _midpoints(column: Numeric, part: Axis) -> npt.NDArray[np.float64]:
     middles = np.append((lows + highs - column.integer) / 2, np.nan)[: column.size]
     shares = spread(part, column)
     known = np.where(shares > 0, middles, 0) * shares
-    means = np.bincount(part.groups, known)
+    means = np.asarray(np.bincount(part.groups, known), np.float64)
     return np.floor(means + 0.5) if column.integer else means
 
 
@@ -174,4 +174,8 @@ def _with_gaps(values: npt.NDArray[Any], gaps: npt.NDArray[np.bool_] | None) -> 
         return values
     if values.dtype.kind == "M":
         return np.where(gaps, np.datetime64("NaT"), values)
-    return np.where(gaps, np.nan, values) if values.dtype.kind in "if" else np.where(gaps, None, values.astype(object))
+    if values.dtype.kind in "if":
+        return np.where(gaps, np.nan, values)
+    found = values.astype(object)
+    found[gaps] = None
+    return found

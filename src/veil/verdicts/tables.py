@@ -11,7 +11,7 @@ from ..questions import Grid
 
 
 @dataclass(frozen=True)
-class Noise:
+class TableNoise:
     """A table of counts: how many fields, the scale of their noise, its 95 % error, and a typical released count."""
 
     name: str
@@ -26,17 +26,17 @@ class Noise:
         return self.typical <= self.error
 
 
-def noise_of(releases: "Sequence[Release[Any]]") -> list[Noise]:
+def noise_of(releases: "Sequence[Release[Any]]") -> list[TableNoise]:
     """The noise of every release that holds counts."""
     return [_noise(release) for release in releases if release.receipt.verb.startswith("count")]
 
 
-def _noise(release: "Release[Any]") -> Noise:
+def _noise(release: "Release[Any]") -> TableNoise:
     question, sparse = release.question, isinstance(release.value, SparseCounts)
     counts = np.asarray(release.value.counts if sparse else release.value)
     name = " x ".join(question.columns) or "all rows" if isinstance(question, Grid) else question.describe()
     fields = question.size * len(release.classes)
-    return Noise(name, fields, float(release.scale or 0), release.error(), _typical(counts))
+    return TableNoise(name, fields, float(release.scale or 0), release.error(), _typical(counts))
 
 
 def _typical(counts: Any) -> int:

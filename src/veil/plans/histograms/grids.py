@@ -117,7 +117,8 @@ def _refined(kept: npt.NDArray[np.bool_], sizes: Sizes, cells: int, coins: np.ra
 
 def _fitting(levels: Levels, sizes: Sizes, cells: int) -> Levels:
     """Those with at most this many cells."""
-    return levels[sizes[np.arange(len(sizes)), levels].prod(axis=1) <= cells]
+    fits: npt.NDArray[np.bool_] = sizes[np.arange(len(sizes)), levels].prod(axis=1) <= cells
+    return levels[fits]
 
 
 def _distinct(levels: Levels) -> Levels:

@@ -1,5 +1,7 @@
 """PrivPfC (Su, Cao, Li, Lyu, VLDB Journal 2018): publish one grid, chosen for what a classifier can learn from it."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from ...errors import BadInput
@@ -56,7 +58,7 @@ def class_weights(totals: Numbers) -> tuple[int, ...]:
 
 def _per_row(source: Source, budget: Budget) -> float:
     """What a row may cost, up to a million: beyond that there is no noise to speak of."""
-    return float(min(source.per_row(budget), 10**6))
+    return float(min(source.per_row(budget), Fraction(10**6)))
 
 
 def _checked(source: Source, pool: int | None, most_cells: int) -> tuple[int | None, int]:

@@ -14,7 +14,7 @@ from ...schema import Categorical, Numeric
 from .projection import THRESHOLD, bins_for, columns_for, share_to_count
 
 RULES = ("veil", "paper")
-CRITERIA = {"majority": Majority, "discernibility": Discernibility}
+CRITERIA: dict[str, type[Majority] | type[Discernibility]] = {"majority": Majority, "discernibility": Discernibility}
 HELD_OUT = "held-out"
 SHARE = 0.7
 CELLS_PER_ROW = 0.2  # cells for each row that stands out of the noise; more of them are a handicap
@@ -59,7 +59,7 @@ def projected_histogram(
     if share is None:
         share = SHARE if rules == "veil" else share_to_count(rows, len(features), k, classes, bins_for(rows, k))
     to_count, to_choose = rest.split(round(share, 3), round(1 - share, 3))
-    signal = rows * float(min(source.per_row(to_count), 1))
+    signal = rows * float(min(source.per_row(to_count), Fraction(1)))
     bins = bins or (_bins(signal, k) if rules == "veil" else bins_for(rows, k))
     axes = [cut_into(column, bins) for column in features]
 
@@ -115,7 +115,8 @@ def cut_into(column: Categorical | Numeric, bins: int) -> Grid:
 
 def _bins(signal: float, columns: int) -> int:
     """Bins of columns whose grid has as many cells as are affordable."""
-    return max(2, round((CELLS_PER_ROW * signal) ** (1 / columns)))
+    each: float = (CELLS_PER_ROW * signal) ** (1 / columns)
+    return max(2, round(each))
 
 
 def _count(source: Source, grid: Grid, budget: Budget, rows: float, rules: str) -> Release[SparseCounts]:
@@ -135,7 +136,7 @@ def checked_settings(
         raise BadInput("there is no column besides the label to publish")
     if rules not in RULES or criterion not in (None, *CRITERIA):
         raise BadInput(f"rules must be one of {', '.join(RULES)}, criterion one of {', '.join(CRITERIA)}")
-    if share is not None and not (isinstance(share, Real) and 0.01 <= share <= 0.99):
+    if share is not None and not (isinstance(share, Real) and not share < 0.01 and share <= 0.99):
         raise BadInput("share, that of the budget for the counts, must lie between 0.01 and 0.99")
     if columns is not None and not (isinstance(columns, str) and columns == HELD_OUT):
         columns = whole(columns, "columns, unless they are held-out,", 1, len(features))

@@ -25,7 +25,7 @@ def bins_for(rows: float, columns: int) -> int:
     those after projection. With all columns of a wide table it would leave a single bin, and so nothing.
     """
     rows = max(rows, 3.0)
-    bandwidth = (log(rows) / rows) ** (1 / (columns + 1))
+    bandwidth: float = (log(rows) / rows) ** (1 / (columns + 1))
     return max(2, ceil(1 / bandwidth - 0.5))
 
 

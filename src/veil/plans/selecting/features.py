@@ -13,7 +13,7 @@ from ...questions import WHOLE, Bag, Grid, axis, bag
 from ...schema import Schema
 from ..finish import column_shares
 
-SCORES: dict[str, Any] = {
+FEATURE_SCORES: dict[str, Any] = {
     "count": Rows,
     "difference": Difference,
     "purity": Purity,
@@ -62,10 +62,10 @@ def number(candidates: Candidates) -> int:
 
 def score_of(name: Any, candidates: Candidates) -> Any:
     """The score of this name, if it is one of these candidates."""
-    known = [*SCORES] if isinstance(candidates, Bag) else [one for one in SCORES if one not in OF_WORDS]
+    known = [*FEATURE_SCORES] if isinstance(candidates, Bag) else [one for one in FEATURE_SCORES if one not in OF_WORDS]
     if name not in known:
         raise BadInput(f"score must be one of {', '.join(known)}" + "; counts need a text column" * (name in OF_WORDS))
-    return SCORES[name]()
+    return FEATURE_SCORES[name]()
 
 
 def noisy_scores(source: Source, budget: Budget, candidates: Candidates, score: Any) -> npt.NDArray[np.float64]:
@@ -77,7 +77,7 @@ def noisy_scores(source: Source, budget: Budget, candidates: Candidates, score: 
     if not isinstance(candidates, Bag):
         sizes = [one.size for one in candidates]
         tables = source.count_each(candidates, budget, shares=column_shares(sizes))
-        return np.array([score(np.maximum(table.value, 0)) for table in tables]) / score.unit
+        return np.asarray(np.array([score(np.maximum(table.value, 0)) for table in tables]) / score.unit)
     if type(score) is Rows:
         return source.count(candidates, budget, by_class=False).value[:, 0] / 1.0
     if type(score) is Difference:

@@ -75,7 +75,7 @@ def _lowest(threshold: Any, score: str) -> float:
         raise BadInput("give a threshold: the lowest score of what is selected, in rows")
     if not isinstance(threshold, Real) or not isfinite(threshold):
         raise BadInput("the threshold must be a finite number")
-    if score in BELOW_ZERO and threshold >= 0:
+    if score in BELOW_ZERO and not threshold < 0:
         raise BadInput(f"scores by {score} are minus rows x impurity: the threshold must be below zero too")
     return float(threshold)
 

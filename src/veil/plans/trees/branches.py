@@ -98,7 +98,8 @@ class Cuts:
         for name, places, (groups, starts) in self._of_column:
             codes = reach[self._places[name]]
             idle[places] = np.logical_or.reduceat(groups @ codes == codes.sum(axis=0), starts)
-        return ~idle.T | (self.widths == 1)
+        staying: Truths = self.widths == 1
+        return ~idle.T | staying
 
     def divide(self, node: Node, cut: Grid) -> None:
         """Give a node its branches. Groups that no row in it can be in get none: their codes go with the first."""

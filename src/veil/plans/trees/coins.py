@@ -9,7 +9,7 @@ import numpy as np
 from ...kernel import Budget, Release, Source, SparseCounts
 from ...questions import Axis, Drawn, Integers, PathScores, axis
 from ...questions.drawn import WIDEST, node_numbers
-from ...schema import Numeric, Schema
+from ...schema import Categorical, Numeric, Schema
 from ..finish import LEAST_SHARE, Numbers
 from .branches import MOST_DEPTH, Cuts, Node
 from .pruning import PULL
@@ -65,10 +65,10 @@ def unlisted(schema: Schema, depth: int, rows: float, needed: float, first: str 
     return Drawn(axes, halved, levels, seed, most, -1 if first is None else names.index(first))
 
 
-def _drawn_by(column: object) -> tuple[Axis, bool]:
+def _drawn_by(column: Categorical | Numeric) -> tuple[Axis, bool]:
     """How a column divides nodes: numbers below and above an edge, missing ones with those below; categories apart."""
     if not isinstance(column, Numeric):
-        return axis(column).axes[0], False  # type: ignore[arg-type]
+        return axis(column).axes[0], False
     bins = len(column.cuts) - 1
     groups = (*range(bins), *[0] * (column.size - bins))
     return Axis(column.name, groups, tuple(column.group_name([code]) for code in range(bins))), True

@@ -12,7 +12,7 @@ from ...kernel import MOST_COUNTS, Budget, Cellwise, Entropy, Gini, Majority, Re
 from ...questions import CellScores, Predicted
 from .branches import Cuts, Node
 
-SCORES: dict[str, Cellwise] = {"entropy": Entropy(), "gini": Gini(), "majority": Majority()}
+CUT_SCORES: dict[str, Cellwise] = {"entropy": Entropy(), "gini": Gini(), "majority": Majority()}
 MOST_LEAVES = 50_000  # of one tree
 LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 
@@ -54,7 +54,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
     for _ in range(depth):
         nodes = root.leaves()
         mask = cuts.allowed(nodes) & (cuts.widths <= (most // len(nodes) if rules.gathered else most))
-        able = mask[:, cuts.widths > 1].any(axis=1)
+        able = np.asarray(mask[:, cuts.widths > 1].any(axis=1))
         going = [n for n, may in zip(nodes, able, strict=True) if may and n.counts is None and not n.ended]
         if rules.tested:
             _measure(source, root, part)
@@ -67,7 +67,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
             return root
         mask[[node not in kept for node in nodes]] = True  # none of the rows that are left is there
         marks = _handicaps(source, cuts, rules, unit * rules.leaf)
-        score = SCORES[str(rules.score)]
+        score = CUT_SCORES[str(rules.score)]
         won = source.choose_each(root.partition(), cuts.grids, score, part, allowed=mask, handicaps=marks).value
         left -= unit
         for node, place in zip(nodes, won, strict=True):

@@ -27,7 +27,7 @@ def add_up(node: Node) -> None:
 
 def added_errors(rows: float, errors: float) -> float:
     """How many more errors than those seen to expect among so many rows (Quinlan, C4.5, 1993)."""
-    certain = rows * (1 - CONFIDENCE ** (1 / rows))
+    certain: float = rows * (1 - CONFIDENCE ** (1 / rows))
     if errors < 1e-6:
         return certain
     if errors < 0.9999:
