@@ -77,7 +77,8 @@ def fold(data: Data, number: int) -> Split:
 def _labels(data: Data) -> Codes:
     label = data.schema.get(str(data.schema.label))
     assert not isinstance(label, Text)  # which no schema takes for a label
-    return label.encode(data.frame[label.name])
+    codes: Codes = label.encode(data.frame[label.name])
+    return codes
 
 
 def _apart(data: Data, codes: Codes, rows: npt.NDArray[Any]) -> Split:
@@ -130,7 +131,7 @@ def _clean(rows: Any, schema: Schema) -> Any:
 def _values(column: Any, values: Any) -> npt.NDArray[Any]:
     """The declared names of categories, and numbers within the bounds, NaN where there is none."""
     if isinstance(column, Categorical):
-        return np.take(np.array(column.names), column.encode(values))
+        return np.asarray(np.take(np.array(column.names), column.encode(values)))
     assert isinstance(column, Numeric)
     known = in_blocks(values, column.read, np.float64).clip(*column.bounds)
     return known if column.missing is None else np.where(np.isnan(known), column.missing, known)

@@ -175,7 +175,7 @@ def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) ->
 
 
 def _in_this_order(classes: Sequence[Any], schema: Schema) -> tuple[str, ...]:
-    codes = schema.get(str(schema.label)).encode(list(classes)).tolist()  # type: ignore[union-attr]  # no text
+    codes = schema.get(str(schema.label)).encode(list(classes)).tolist()
     if sorted(codes) != [*range(len(schema.classes))]:
         raise BadInput("classes must be those of the schema, each once: leave them out to have them as declared")
     return tuple(schema.classes[code] for code in codes)

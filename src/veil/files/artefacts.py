@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from ..kernel import COUNTS, PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
+from ..kernel import PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
 from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, Sum, Tree
 from ..schema import Schema
 from ..schema.encoding import quiet
+from ..views import COUNTS
 from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
 
 FORMAT = 1

@@ -9,7 +9,7 @@ from .ledger import VERSION, Ledger, Receipt
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from .noise import SMALLEST_EPSILON, OpenDPNoise, SeededNoise, SystemNoise, make_noise
 from .owning import MOST_COUNTS, own, whole
-from .release import COUNTS, Release, SparseCounts
+from .release import Release, SparseCounts
 from .scores import (
     PARTS,
     Cellwise,
@@ -31,7 +31,7 @@ from .verbs.minimise import MOST_CURVATURE, WEIGHT_UNIT
 
 # fmt: off
 __all__ = [
-    "Book", "Budget", "COUNTS", "Cellwise", "Correct", "Difference", "Discernibility", "Entropy", "ExpectedCorrect",
+    "Book", "Budget", "Cellwise", "Correct", "Difference", "Discernibility", "Entropy", "ExpectedCorrect",
     "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
     "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
     "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",

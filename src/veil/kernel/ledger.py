@@ -6,7 +6,7 @@ ever refunded. Amounts are exact fractions. Entries form a hash chain.
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,8 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..display import Run, amount, html_table, ledger_html, ledger_line, ledger_text, receipt_rows, runs_of
+from ..display import amount
 from ..errors import BadInput, BudgetRefused, LedgerProblem
+from ..views import ShownLedger, ShownReceipt
 from . import marks
 from .book import PATH as PATH
 from .book import ROOT, ROW, Book, Entry, first_line, read_amount, unit_of
@@ -32,8 +33,8 @@ OLD = (
 )
 
 
-@dataclass(frozen=True)
-class Receipt:
+@dataclass(frozen=True, repr=False)
+class Receipt(ShownReceipt):
     """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry.
 
     All receipts of one opening of the rows have the same `run`; `purpose`, `note` and `file` say what it was for.
@@ -66,12 +67,6 @@ class Receipt:
         """Plain values for JSON; epsilon as an exact fraction in text."""
         return {**self.__dict__, "epsilon": str(self.epsilon)}
 
-    def __repr__(self) -> str:
-        return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in receipt_rows(self))
-
-    def _repr_html_(self) -> str:
-        return html_table("Receipt", ["", ""], receipt_rows(self))
-
 
 @dataclass
 class _Kept:
@@ -82,7 +77,7 @@ class _Kept:
     newest: marks.Mark | None = None
 
 
-class Ledger:
+class Ledger(ShownLedger):
     """The limit of one data set, what is spent of it, and the receipts.
 
     `Ledger(1, "survey")` lives in memory, for one process. `Ledger.create(path, 1, "survey")` and `Ledger.open(path)`
@@ -189,49 +184,18 @@ class Ledger:
 
     def receipts(self) -> list[Receipt]:
         """All receipts, oldest first."""
-        return [receipt for receipt, _ in self._charges()]
+        return [receipt for receipt, _ in self.charges()]
 
-    def runs(self) -> list[Run]:
-        """What was done with the rows and what it cost, oldest first: one for each time that they were opened."""
-        return runs_of(self._charges())
-
-    def _charges(self) -> list[tuple[Receipt, Fraction]]:
+    def charges(self) -> list[tuple[Receipt, Fraction]]:
         """All receipts, oldest first, each with the total after it."""
-        charges = [(entry, total) for entry, total in self._read() if entry[1].get("kind") == "charge"]
+        charges = [(entry, total) for entry, total in self.entries() if entry[1].get("kind") == "charge"]
         return [(self._receipt(*entry), total) for entry, total in charges]
 
-    def _read(self) -> list[tuple[Entry, Fraction]]:
+    def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
         with self._turn() as (turn, _):
             lines, book = turn.after(Place())[0], Book()
         return [(book.add(line), book.spent) for line in lines]
-
-    def verify(self, witnesses: Iterable[Mapping[str, Any]] = ()) -> int:
-        """The number of entries, all of them sound; raises LedgerProblem at the first that is not.
-
-        The chain shows an edited, removed or reordered entry. A file cut short, restored from a backup or rewritten
-        from scratch is a sound chain too: a mark shows that on the machine that charged it, and everywhere a witness
-        (a receipt kept elsewhere).
-        """
-        entries = [entry for entry, _ in self._read()]
-        for witness in witnesses:
-            self._check_witness(witness, entries)
-        return len(entries)
-
-    def _check_witness(self, witness: Mapping[str, Any], entries: list[Entry]) -> None:
-        if not isinstance(witness, Mapping):
-            raise BadInput("witnesses must be a list of receipts, each as receipt.to_dict() gives it")
-        number = witness.get("number")
-        if witness.get("ledger") != self.id:
-            raise LedgerProblem("the receipt belongs to another ledger: check both paths")
-        if not isinstance(number, int) or not 1 <= number <= len(entries):
-            raise LedgerProblem(
-                f"entry {number} of the receipt is missing, the ledger was cut short or is old: restore the newest copy"
-            )
-        if entries[number - 1][2] != witness.get("hash"):
-            raise LedgerProblem(
-                f"entry {number} is not the receipt's, the ledger was rewritten: restore the copy the receipt came from"
-            )
 
     def _charge(self, path: str, epsilon: Fraction, body: dict[str, Any]) -> Receipt:
         if not fits(epsilon, CHARGED):
@@ -287,15 +251,6 @@ class Ledger:
         if self.path is None:
             raise TypeError("a ledger in memory cannot be pickled: keep it in a file with Ledger.create(path, ...)")
         return _reopen, (str(self.path), self._words)
-
-    def __repr__(self) -> str:  # one line, since a model shows its ledger among its settings
-        return ledger_line(self)
-
-    def __str__(self) -> str:
-        return ledger_text(self)
-
-    def _repr_html_(self) -> str:
-        return ledger_html(self)
 
 
 def _reopen(path: str, words: dict[str, str]) -> Ledger:

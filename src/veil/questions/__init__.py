@@ -1,10 +1,11 @@
 """Questions that may be asked of private rows: partitions, words, and scorers built from released values."""
 
 from .drawn import Drawn, PathScores
-from .grids import WHOLE, Axis, Encoded, Grid, Integers, Partition
+from .grids import WHOLE, Axis, Grid
+from .kinds import Encoded, Integers, Partition, Scorer
 from .making import axis, bag, grid, runs
 from .odds import Odds
-from .scorers import Binned, CellScores, Linear, Predicted, Scorer, Sum, fixed_point
+from .scorers import Binned, CellScores, Linear, Predicted, Sum, fixed_point
 from .trees import Tree
 from .words import Bag
 

@@ -12,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from .grids import Axis, Encoded, Integers
+from .grids import Axis
+from .kinds import Described, Encoded, Integers
 from .scorers import fixed_point
 
 WIDEST = 2**62  # numbers of leaves and classes: they stay within 64 bits
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Drawn(Described):
     """The leaves of a tree whose nodes are divided by columns drawn with public coins, down to `depth`.
 
     A column divides into all groups of its axis or, if `halved`, at a drawn edge between them; it is drawn as long as
@@ -74,9 +75,6 @@ class Drawn:
             parts *= np.where(going, np.where(halved, 2, end - start), 1)
         return leaves
 
-    def describe(self) -> str:
-        return f"drawn tree of depth {self.depth} on {', '.join(self.columns)}, seed {self.seed}"
-
 
 def _coins(seed: int, level: int, path: Integers) -> npt.NDArray[np.uint64]:
     """A number of 64 bits for each node, by the level and the branches that lead there."""
@@ -93,7 +91,7 @@ def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 @dataclass(frozen=True, eq=False)
-class PathScores:
+class PathScores(Described):
     """Scores for some nodes of a drawn tree, the root among them; a row has those of the last on its path.
 
     `nodes` are sorted numbers: a node's branches as a number with one digit a level, after those of all levels above.
@@ -129,9 +127,6 @@ class PathScores:
             place = np.minimum(np.searchsorted(self.nodes, numbers), len(self.nodes) - 1)
             last = np.where(self.nodes[place] == numbers, place, last)
         return np.take(self.table, last, axis=0)
-
-    def describe(self) -> str:
-        return f"{len(self.nodes)} nodes of {self.tree.describe()}"
 
 
 def node_numbers(tree: Drawn, leaves: Integers, level: int) -> Integers:

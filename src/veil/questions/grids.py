@@ -3,35 +3,17 @@
 A partition puts every row in exactly one cell, by a rule that depends on the row alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-
-Encoded = Mapping[str, npt.NDArray[Any]]  # the codes of rows, by column
-Integers = npt.NDArray[np.int64]
-
-
-class Partition(Protocol):
-    """Puts every row in exactly one of `size` cells, so that one row can move `reach` = 1 of its counts."""
-
-    reach: int
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-
-    def cells(self, codes: Encoded) -> npt.NDArray[Any]: ...
-
-    def describe(self) -> str: ...
+from .kinds import Described, Encoded
 
 
 @dataclass(frozen=True)
@@ -59,7 +41,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Described):
     """Combinations of bins, categories or groups of them, one axis a column; no axis at all is the whole table."""
 
     axes: tuple[Axis, ...] = ()
@@ -93,9 +75,6 @@ class Grid:
             cell, group = divmod(int(cell), axis.size)
             names.append(axis.names[group])
         return tuple(reversed(names))
-
-    def describe(self) -> str:
-        return " x ".join(f"{axis.column}[{axis.size}]" for axis in self.axes) or "all rows"
 
 
 def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> npt.NDArray[Any]:

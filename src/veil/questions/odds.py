@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .grids import Encoded, Integers
-from .scorers import UNIT, Scorer
+from .kinds import Described, Encoded, Integers, Scorer
+from .scorers import UNIT
 
 SHIFT = 10  # bits of a score that are too fine for a sum of probabilities
 STEPS = UNIT >> SHIFT
@@ -15,7 +15,7 @@ SUMS = np.floor(np.exp(np.arange(1, 16 * STEPS) / STEPS) * ONE).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Odds:
+class Odds(Described):
     """The log-odds of one class against all others by a scorer's scores; of two classes, their difference."""
 
     scorer: Scorer
@@ -31,9 +31,6 @@ class Odds:
 
     def scores(self, codes: Encoded) -> Integers:
         return odds_of(self.scorer.scores(codes), self.label)
-
-    def describe(self) -> str:
-        return f"class {self.label} by {self.scorer.describe()}"
 
 
 def odds_of(scores: Integers, label: int) -> Integers:

@@ -6,34 +6,21 @@ Scores are whole numbers of 2^-20: the last bit of a floating-point sum can depe
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
 from ..schema.bags import Bags
-from .grids import Encoded, Integers, Partition, rows_of
+from .grids import rows_of
+from .kinds import Described, Encoded, Integers, Partition, Scorer
 
 UNIT = 1 << 20  # scores of rows are whole numbers of 1 / UNIT
 
 
-class Scorer(Protocol):
-    """Gives every row a whole number for each class."""
-
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-
-    @property
-    def classes(self) -> int: ...
-
-    def scores(self, codes: Encoded) -> Integers: ...
-
-    def describe(self) -> str: ...
-
-
 @dataclass(frozen=True, eq=False)
-class Binned:
+class Binned(Described):
     """Intervals of a class's score: cell j holds the scores from `edges[j-1]` up to, not including, `edges[j]`."""
 
     scorer: Scorer
@@ -59,12 +46,9 @@ class Binned:
     def cells(self, codes: Encoded) -> Integers:
         return np.searchsorted(self.cuts, self.scorer.scores(codes)[:, self.label], side="right")
 
-    def describe(self) -> str:
-        return f"{self.size} intervals of the score of {self.scorer.describe()}"
-
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
+class Predicted(Described):
     """The predicted class: the one with the highest score, the first of them on a tie."""
 
     scorer: Scorer
@@ -81,12 +65,9 @@ class Predicted:
     def cells(self, codes: Encoded) -> Integers:
         return np.asarray(self.scorer.scores(codes).argmax(axis=1))
 
-    def describe(self) -> str:
-        return f"class predicted by {self.scorer.describe()}"
-
 
 @dataclass(frozen=True, eq=False)
-class CellScores:
+class CellScores(Described):
     """A score for every cell of a partition and class."""
 
     partition: Partition
@@ -110,12 +91,9 @@ class CellScores:
     def scores(self, codes: Encoded) -> Integers:
         return np.take(self.table, self.partition.cells(codes), axis=0)
 
-    def describe(self) -> str:
-        return f"cells of {self.partition.describe()}"
-
 
 @dataclass(frozen=True, eq=False)
-class Sum:
+class Sum(Described):
     """The scores of several tables of cells, or of nodes of drawn trees, added up."""
 
     parts: tuple[Scorer, ...]
@@ -134,12 +112,9 @@ class Sum:
             scores += part.scores(codes)
         return scores
 
-    def describe(self) -> str:
-        return f"the sum over {len(self.parts)} partitions of {', '.join(self.columns) or 'nothing'}"
-
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class Linear(Described):
     """A sum of weights, one table of (code, class) for each column, and a constant for each class; a row has one code
     in a column, or as many as it has words."""
 
@@ -171,9 +146,6 @@ class Linear:
             found: Any = codes[name]
             scores += found.sums(table) if isinstance(found, Bags) else table[found]
         return scores
-
-    def describe(self) -> str:
-        return f"weights on {', '.join(self.columns) or 'nothing'}"
 
 
 def fixed_point(values: npt.ArrayLike | Iterable[float]) -> Integers:

@@ -6,11 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import BadInput
-from .grids import WHOLE, Encoded, Grid, Integers, Partition
+from .grids import WHOLE, Grid
+from .kinds import Described, Encoded, Integers, Partition
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Described):
     """The leaves of a tree: `cut` sends a row to a branch, and the branch to one of its leaves."""
 
     cut: Partition
@@ -71,6 +72,3 @@ class Tree:
             leaves[rows] = ~node
             rows, node = rows.take(going), node.take(going)
         return leaves
-
-    def describe(self) -> str:
-        return f"tree of {self.size} leaves on {', '.join(self.columns)}"

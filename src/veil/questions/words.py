@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .grids import Integers
+from .kinds import Described, Integers
 
 
 @dataclass(frozen=True)
-class Bag:
+class Bag(Described):
     """Words of a text column, all or these: no partition, since a row can have many.
 
     Where they are counted, a row counts for the first `most` of those that it has, in an order of its own that is drawn
@@ -33,6 +33,3 @@ class Bag:
     def codes(self) -> Integers:
         """The code of each word, in the order of the vocabulary."""
         return np.arange(self.size) if self.words is None else np.array(self.words, np.int64)
-
-    def describe(self) -> str:
-        return f"{self.column}[{self.size} words, {self.reach} a row]"

@@ -12,4 +12,5 @@ from .lines import Numbers
 
 def points(objective: Any, shift: Numbers) -> Iterator[Numbers]:
     """Points, nearer and nearer to the minimum of the objective with noise, as long as somebody asks for them."""
-    return (columns if hasattr(objective.rows, "sizes") else words).points(objective, shift)
+    one_hot = hasattr(objective.rows, "sizes")
+    return columns.points(objective, shift) if one_hot else words.points(objective, shift)

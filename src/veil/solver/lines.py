@@ -15,7 +15,8 @@ def curves(loss: Any, scores: Numbers, truth: Numbers, sharp: bool = False) -> N
     """About the second derivative by each score: it only makes steps shorter or longer. Of the hinge, whose second
     derivative is 1 between two corners and else 0, a smooth stand-in unless they shall be `sharp`."""
     if type(loss).__name__ == "Hinge":
-        return (np.abs(1 - truth * scores) <= 0.5) * 1.0 if sharp else 1 / (1 + (2 - 2 * truth * scores) ** 4)
+        corners = np.abs(1 - truth * scores) <= 0.5
+        return np.asarray(corners * 1.0 if sharp else 1 / (1 + (2 - 2 * truth * scores) ** 4), np.float64)
     shares = loss.slopes(scores, np.zeros(1)) if loss.joint else np.abs(loss.slopes(scores, truth))
     return np.asarray(shares * (1 - shares))
 

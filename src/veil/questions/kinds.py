@@ -1,0 +1,63 @@
+"""What all questions are called, and which kinds there are. No row comes here."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Encoded = Mapping[str, npt.NDArray[Any]]  # the codes of rows, by column
+Integers = npt.NDArray[np.int64]
+
+
+class Described:
+    """A question that says what it is about, in words for receipts."""
+
+    def describe(self) -> str:
+        """What is asked, in a few words."""
+        return DESCRIPTIONS[type(self).__name__](self)
+
+
+class Partition(Protocol):
+    """Puts every row in exactly one of `size` cells, so that one row can move `reach` = 1 of its counts."""
+
+    reach: int
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def cells(self, codes: Encoded) -> npt.NDArray[Any]: ...
+
+    def describe(self) -> str: ...
+
+
+class Scorer(Protocol):
+    """Gives every row a whole number for each class."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def classes(self) -> int: ...
+
+    def scores(self, codes: Encoded) -> Integers: ...
+
+    def describe(self) -> str: ...
+
+
+DESCRIPTIONS: dict[str, Callable[[Any], str]] = {
+    "Grid": lambda q: " x ".join(f"{axis.column}[{axis.size}]" for axis in q.axes) or "all rows",
+    "Tree": lambda q: f"tree of {q.size} leaves on {', '.join(q.columns)}",
+    "Drawn": lambda q: f"drawn tree of depth {q.depth} on {', '.join(q.columns)}, seed {q.seed}",
+    "PathScores": lambda q: f"{len(q.nodes)} nodes of {q.tree.describe()}",
+    "Binned": lambda q: f"{q.size} intervals of the score of {q.scorer.describe()}",
+    "Predicted": lambda q: f"class predicted by {q.scorer.describe()}",
+    "CellScores": lambda q: f"cells of {q.partition.describe()}",
+    "Sum": lambda q: f"the sum over {len(q.parts)} partitions of {', '.join(q.columns) or 'nothing'}",
+    "Linear": lambda q: f"weights on {', '.join(q.columns) or 'nothing'}",
+    "Odds": lambda q: f"class {q.label} by {q.scorer.describe()}",
+    "Bag": lambda q: f"{q.column}[{q.size} words, {q.reach} a row]",
+}

@@ -1,0 +1,130 @@
+"""How receipts, ledgers and releases are looked at. They only read what is published or on record: no charge and no
+answer rests on them."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import ceil, exp, log
+from typing import Any
+
+import numpy as np
+
+from .display import (
+    Run,
+    html_table,
+    ledger_html,
+    ledger_line,
+    ledger_text,
+    receipt_rows,
+    release_html,
+    release_text,
+    runs_of,
+)
+from .errors import BadInput, LedgerProblem
+from .questions import Grid
+
+COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the last two, of earlier versions
+Entry = tuple[int, dict[str, Any], str]
+
+
+class ShownReceipt:
+    """A receipt as text and in notebooks."""
+
+    def __repr__(self) -> str:
+        return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in receipt_rows(self))
+
+    def _repr_html_(self) -> str:
+        return html_table("Receipt", ["", ""], receipt_rows(self))
+
+
+class ShownLedger:
+    """What a ledger has on record, and whether all of it is sound."""
+
+    id: str
+
+    def entries(self) -> list[tuple[Entry, Fraction]]:
+        """All entries, checked from the first to the last, each with the total after it."""
+        raise NotImplementedError
+
+    def charges(self) -> list[tuple[Any, Fraction]]:
+        """All receipts, oldest first, each with the total after it."""
+        raise NotImplementedError
+
+    def runs(self) -> list[Run]:
+        """What was done with the rows and what it cost, oldest first: one for each time that they were opened."""
+        return runs_of(self.charges())
+
+    def verify(self, witnesses: Iterable[Mapping[str, Any]] = ()) -> int:
+        """The number of entries, all of them sound; raises LedgerProblem at the first that is not.
+
+        The chain shows an edited, removed or reordered entry. A file cut short, restored from a backup or rewritten
+        from scratch is a sound chain too: a mark shows that on the machine that charged it, and everywhere a witness
+        (a receipt kept elsewhere).
+        """
+        entries = [entry for entry, _ in self.entries()]
+        for witness in witnesses:
+            self._check_witness(witness, entries)
+        return len(entries)
+
+    def _check_witness(self, witness: Mapping[str, Any], entries: list[Entry]) -> None:
+        if not isinstance(witness, Mapping):
+            raise BadInput("witnesses must be a list of receipts, each as receipt.to_dict() gives it")
+        number = witness.get("number")
+        if witness.get("ledger") != self.id:
+            raise LedgerProblem("the receipt belongs to another ledger: check both paths")
+        if not isinstance(number, int) or not 1 <= number <= len(entries):
+            raise LedgerProblem(
+                f"entry {number} of the receipt is missing, the ledger was cut short or is old: restore the newest copy"
+            )
+        if entries[number - 1][2] != witness.get("hash"):
+            raise LedgerProblem(
+                f"entry {number} is not the receipt's, the ledger was rewritten: restore the copy the receipt came from"
+            )
+
+    def __repr__(self) -> str:  # one line, since a model shows its ledger among its settings
+        return ledger_line(self)
+
+    def __str__(self) -> str:
+        return ledger_text(self)
+
+    def _repr_html_(self) -> str:
+        return ledger_html(self)
+
+
+class ShownRelease:
+    """A release as text, as a table, and how far off it may be."""
+
+    value: Any
+    scale: float | None
+    receipt: Any
+    question: Any
+    classes: tuple[str, ...]
+
+    def error(self, confidence: float = 0.95) -> int:
+        """How far a count lies from the truth, at most, with this confidence; from the scale alone."""
+        if self.scale is None or self.receipt.verb not in COUNTS:
+            raise TypeError("only counts have an error in rows")
+        a = exp(-1 / self.scale) if self.scale else 0.0
+        return max(ceil(-log((1 - confidence) * (1 + a) / 2) * self.scale) - 1, 0)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A count as named columns, one row a cell and class: `pandas.DataFrame(release.columns())`."""
+        if not isinstance(self.question, Grid):
+            raise TypeError("only counts over a grid have named cells")
+        if hasattr(self.value, "threshold"):
+            (cells, labels), counts = self.value.cells(), self.value.counts
+        else:
+            table = np.asarray(self.value)
+            (cells, labels), counts = map(np.ravel, np.indices(table.shape)), table.ravel()
+        names = [self.question.names(int(cell)) for cell in cells]
+        columns: dict[str, list[Any]] = {
+            axis: [name[i] for name in names] for i, axis in enumerate(self.question.columns)
+        }
+        if len(self.classes) > 1:
+            columns["class"] = [self.classes[label] for label in labels]
+        return {**columns, "count": [int(count) for count in counts]}
+
+    def __repr__(self) -> str:
+        return release_text(self)
+
+    def _repr_html_(self) -> str:
+        return release_html(self)
