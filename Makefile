@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test slow lint bench audit audit-ledger fuzz coverage docs wheel peers clean
+.PHONY: help demo test slow lint bench trusted audit audit-ledger fuzz coverage docs wheel peers clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ lint: .venv/dev
 
 bench: .venv/dev        ## measure speed and memory against references; writes experiments/bench/latest.json
 	$(BIN)/python -m experiments.bench.run
+
+trusted: .venv/dev      ## print how long the trusted part is: core, each verb, all of it, and what each method uses
+	@$(BIN)/python -m experiments.trusted
 
 audit: .venv/dev        ## search deeply for privacy violations, in ours and in broken twins; about two hours over the number of cores, goes on if it was stopped
 	$(BIN)/veil audit --deep

@@ -1,0 +1,83 @@
+"""The trusted part: the code through which rows, exact numbers, noise and charges pass, and which of it a result used.
+
+Whoever audits a result reads the core and the files of the verbs, questions and columns that it used, no more.
+"""
+
+import ast
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from .kernel import Receipt, Release
+from .schema import Date, Schema
+
+CORE = (
+    *("schema/spelling", "schema/encoding", "schema/codes", "questions/grids", "kernel/reading", "kernel/table"),
+    *("kernel/owning", "kernel/asking", "kernel/source", "kernel/release", "kernel/noise", "kernel/bounds"),
+    *("kernel/budget", "kernel/ledger", "kernel/book", "kernel/store", "kernel/marks"),
+)
+CHOOSING = ("kernel/verbs/choose", "kernel/verbs/count", "kernel/flip", "kernel/scores", "kernel/tally")
+SIFTING = ("kernel/verbs/sieve", *CHOOSING)
+ORDERING = ("kernel/verbs/order", "kernel/flip", "questions/scorers")
+LEARNING = ("kernel/verbs/minimise", "kernel/gradients", "kernel/losses", "kernel/shaped")
+VERBS = {
+    "count": ("kernel/verbs/count",),
+    "count_sparse": ("kernel/verbs/sparse",),
+    **dict.fromkeys(("choose", "choose_best", "choose_above"), CHOOSING),
+    "choose_each": ("kernel/verbs/divide", *CHOOSING),
+    **dict.fromkeys(("above", "sift"), SIFTING),
+    **dict.fromkeys(("quantile", "quantiles", "misordered"), ORDERING),
+    "minimise": LEARNING,
+    "split": ("kernel/verbs/split",),
+}
+QUESTIONS = {  # by what receipts say of them
+    "tree of": ("questions/trees",),
+    "drawn tree": ("questions/drawn",),
+    "intervals of the score": ("questions/scorers", "questions/odds", "questions/trees", "questions/drawn"),
+    "class predicted": ("questions/scorers", "questions/trees", "questions/drawn"),
+}
+WORDS = ("schema/bags", "questions/words", "kernel/words")
+DATES = ("schema/moments",)
+PEOPLE = ("kernel/people",)
+
+
+class File(NamedTuple):
+    """A file of the trusted part, and how many lines of it somebody has to read."""
+
+    name: str
+    lines: int
+
+
+def files_used(schema: Schema, releases: Iterable[Release[Any]], receipts: Iterable[Receipt]) -> list[File]:
+    """What to read to audit a result: the core, and the files of the verbs, questions and columns that it used."""
+    receipts = list(receipts)
+    used = [*CORE, *(name for receipt in receipts for name in _of_verb(receipt))]
+    chosen = [release.value.describe() for release in releases if hasattr(release.value, "describe")]
+    said = [*(receipt.question for receipt in receipts), *chosen]
+    used += [name for words, names in QUESTIONS.items() if any(words in text for text in said) for name in names]
+    used += WORDS * bool(schema.texts) + PEOPLE * bool(schema.person)
+    used += DATES * any(isinstance(column, Date) for column in schema.column)
+    return [File(f"{name}.py", lines_of(name)) for name in dict.fromkeys(used)]
+
+
+def _of_verb(receipt: Receipt) -> tuple[str, ...]:
+    parts = VERBS["split"] if receipt.account != "/" else ()
+    return (*parts, *VERBS.get(receipt.verb.replace("_words", ""), ()))
+
+
+@cache
+def lines_of(name: str) -> int:
+    """The lines of a file that somebody has to read."""
+    text = (resources.files(__package__) / f"{name}.py").read_text(encoding="utf-8")
+    return len(written(text))
+
+
+def written(text: str) -> list[str]:
+    """The lines of a program but blank ones, imports, and the list of what a room offers."""
+    tree, lines = ast.parse(text), text.splitlines()
+    offered = [node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+    for node in [*offered, *(node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))]:
+        first, end = node.lineno - 1, node.end_lineno or node.lineno
+        lines[first:end] = [""] * (end - first)
+    return [line for line in lines if line.strip() and not line.startswith("# fmt")]
