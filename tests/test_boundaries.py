@@ -34,8 +34,8 @@ HOLDING = """
 """.split()
 NO_SECRET = ("audit", "compare")  # their tables are made up, or public
 HARMLESS = {f"veil.schema.encoding.{name}" for name in ("BLOCK", "Codes", "quiet", "text_of")}
-DOORS = ("kernel.open_source", "plans.run.run", "files.tables.read_rows", "files.tables.RowFile", "models.rows",
-         "evaluate.scores.score_table", "evaluate.scores.prediction_table")  # fmt: skip
+DOORS = ("kernel.open_source", "plans.run.run", "plans.run.opened", "files.tables.read_rows", "files.tables.RowFile",
+         "models.rows", "evaluate.scores.score_table", "evaluate.scores.prediction_table")  # fmt: skip
 
 
 def room(path):

@@ -8,6 +8,7 @@ from typing import Any
 
 from .files.tables import new_file
 from .kernel import Ledger
+from .plans.outcome import HasOutcome
 
 HEIGHT = 640  # pixels of a page in a notebook
 
@@ -19,8 +20,8 @@ class Page(str):
         return f'<iframe srcdoc="{escape(self)}" sandbox style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
 
 
-class Reported:
-    """What has a report."""
+class Reported(HasOutcome):
+    """What has a report of its outcome."""
 
     def report(
         self, path: "str | os.PathLike[str] | None" = None, *, ledger: Any = None, force: bool = False
@@ -40,9 +41,9 @@ class Reported:
         return Path(path)
 
 
-def _balance(made: Any, ledger: Any) -> dict[str, Any]:
+def _balance(made: Reported, ledger: Any) -> dict[str, Any]:
     """What is left of its ledger and the limit, if that ledger was charged for it."""
     book = getattr(made, "ledger", None) if ledger is None else ledger
     book = Ledger.open(book) if isinstance(book, (str, os.PathLike)) else book
-    charged = {receipt.ledger for receipt in getattr(made, "receipts_", ())}
+    charged = {receipt.ledger for receipt in getattr(made, "receipts_", ())}  # none before a fit
     return {"left": book.left, "limit": book.limit} if isinstance(book, Ledger) and book.id in charged else {}

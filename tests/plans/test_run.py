@@ -36,7 +36,10 @@ def test_made_up_rows_have_every_column_within_its_domain():
 def test_a_run_says_what_it_made_released_and_cost(tmp_path):
     path = tmp_path / "l.ledger"
     Ledger.create(path, 2, "made")
-    made, releases, receipts = run(plan, made_up(schema(), 9), schema(), Budget(1), ledger=path)
-    assert releases == (made,) and receipts == (made.receipt,) and Ledger.open(path).spent == 1
+    found = run(plan, made_up(schema(), 9), schema(), Budget(1), ledger=path, method="counts", settings={"a": 1})
+    assert found.releases == (found.made,) and found.receipts == (found.made.receipt,)
+    assert found.epsilon == Ledger.open(path).spent == 1 and found.private
+    assert (found.method, found.settings, found.schema) == ("counts", {"a": 1}, schema())
+    assert repr(found) == "Outcome of counts on 'made' for epsilon 1"
     with pytest.raises(LedgerProblem, match="'other'"):
         run(plan, made_up(schema(), 9), schema(), Budget(1), ledger=Ledger(1, "other"))

@@ -10,7 +10,6 @@ import typer
 
 from ..errors import SameRows
 from ..kernel import Budget, Ledger
-from ..plans.run import check_budget
 from ..schema import Schema
 from ..verdicts.expected import of_rehearsed_curve
 from . import charge
@@ -65,13 +64,11 @@ def evaluate(
         charge.show_plan(asked, judged, account, as_json, of_rehearsed_curve)
         return
     check_paths(page, model, data, schema, ledger)
-    if account:
-        check_budget(account, budget)
     charge.check_disk(public, ledger, page)
     book = account or charge.own_book(budget, public, note, page)
     settings: dict[str, Any] = {"schema": public, "ledger": book, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
-    with charge.accounted(account):
+    with charge.accounted(account, budget):
         write = charge.report_writer(book, links=_beside(model, page))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SameRows)  # said below in other words
@@ -99,7 +96,7 @@ def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
     console.print(f"{found.summary()}.", markup=False, soft_wrap=True)
     if found.same_rows_:
         console.print(FLATTERED, markup=False, soft_wrap=True)
-    charge.say(found, "evaluation", page, None, book, shared)
+    charge.say(found.outcome_, found.verdict_, "evaluation", page, None, book, shared)
 
 
 def numbers(found: Any) -> dict[str, Any]:

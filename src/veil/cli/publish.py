@@ -9,7 +9,7 @@ import typer
 from ..display import readable
 from ..errors import BadInput
 from ..kernel import Budget, Ledger
-from ..plans.run import check_budget, guessed_rows
+from ..plans.run import guessed_rows
 from ..schema import Schema
 from . import charge
 from .output import Encoding, Json, Multiline, check_paths, check_table_path, console, print_json, write_table
@@ -62,21 +62,20 @@ def publish(
     page = report or out.with_suffix(".html")
     check_paths(out, page, synthetic, data, schema, ledger)
     _check_synthetic(synthetic, rows)
-    if account:
-        check_budget(account, budget)
     guess = guessed_rows(public) if rows is None else rows
     charge.check_disk(public, ledger, out, page, more={synthetic: guess} if synthetic else {})
     book = account or charge.own_book(budget, public, note, out)
     others = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(book)
     make = _maker(public, budget, method, book, seed)
-    with charge.accounted(account):
+    with charge.accounted(account, budget):
         made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
-        print_json({**places, "columns": list(made.columns), "left_out": _left_out(made), **charge.facts(made, book)})
+        held = {"columns": list(made.columns), "left_out": _left_out(made)}
+        print_json({**places, **held, **charge.facts(made.outcome_, made.verdict_, book)})
         return
-    charge.say(made, "table", out, page, book, account is not None)
+    charge.say(made.outcome_, made.verdict_, "table", out, page, book, account is not None)
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"

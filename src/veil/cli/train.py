@@ -9,7 +9,6 @@ import typer
 from ..errors import BadInput
 from ..kernel import Budget
 from ..plans.catalogue import NAMES, presets
-from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
 from .evaluate import link, numbers
@@ -72,8 +71,6 @@ def train(
     judged = out.with_name(f"{out.stem}-evaluation.html") if test_share else None
     check_paths(out, page, judged, data, schema, ledger)
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
-    if account:
-        check_budget(account, cost)
     charge.check_disk(public, ledger, out, page, judged)
     model.ledger = account or charge.own_book(cost, public, note, out)
     others = {
@@ -84,14 +81,16 @@ def train(
         ),
         **({judged: partial(run.write, links={f"how {out.name} was made": link(page, judged)})} if judged else {}),
     }
-    with charge.accounted(account):
+    with charge.accounted(account, cost):
         charge.run_and_write(rows_file, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
         judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
-        print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **judgement})
+        facts = charge.facts(model.outcome_, model.verdict_, model.ledger)
+        print_json({"model": str(out), "report": str(page), **facts, **judgement})
         return
-    charge.say(model, "model", out, page, model.ledger, account is not None, found.receipts_ if found else ())
+    beside, shared = found.receipts_ if found else (), account is not None
+    charge.say(model.outcome_, model.verdict_, "model", out, page, model.ledger, shared, beside)
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
         charge.say_verdict(found.verdict_)
@@ -144,4 +143,4 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
 def _write(draft: Path, model: Any) -> None:
     from ..models.files import write_model
 
-    write_model(draft, model)
+    write_model(draft, model.outcome_)

@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, html_table, text_table
 from ..errors import BadInput
-from ..kernel import Budget
+from ..kernel import Budget, Source
 from ..pages import Page, Reported
+from ..plans.narrow import Narrow
+from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, marks, total, warn_of_no_ledger
+from ..plans.run import opened, rehearse
 from ..schema import Schema
 from ..verdicts import Verdict
-from .base import OfPublicRows, PrivateClassifier, declared, is_public
+from ..verdicts.verdict import warn_if_bad
+from .base import OfPublicRows, PrivateClassifier, declared, is_public, keep_names
 from .narrowed import fitting
-from .rows import public_schema, public_words
+from .rows import public_schema, public_words, training_columns
 from .selectors import PrivateSelector
+
+METHOD = "pipeline"
 
 
 class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
@@ -40,8 +46,8 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
     Steps can have names, as in scikit-learn: `("nb", NaiveBayesClassifier())`, else those of their classes are used,
     for `set_params(nb__smoothing=2)`, `pipeline["nb"]` and `named_steps`.
 
-    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost), `schema_` (of what was selected), `releases_`
-    and `receipts_` of all.
+    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost) and `outcome_`, of which `schema_` (of what was
+    selected), `releases_` and `receipts_` of all are parts.
 
     >>> from veil import NaiveBayesClassifier, PrivateSelectKBest, datasets
     >>> rows, schema = datasets.load("iris")
@@ -70,21 +76,30 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "PrivatePipeline":
         """Fit one step after the other; refused before the first if the ledger cannot pay for all."""
-        steps, budget = self._checked(), Budget(self.epsilon)
-        schema = self._schema(X, y, steps)
-        parts = self._parts(steps, schema, budget)
-        ledger = ledger_of(self.ledger, budget, schema)
-        check_budget(ledger, budget)
-        warn_of_no_ledger(self.ledger, budget, schema, self.random_state)
-        fitted: list[Any] = []
-        for place, (step, part) in enumerate(zip(steps, parts, strict=True)):
-            given = {"schema": schema, "ledger": ledger, "random_state": _seed(self.random_state, place)}
-            fitted.append(clone(step).set_params(epsilon=part, **given).fit(X, y))
+        schema, budget = self._schema(X, y, self._checked()), Budget(self.epsilon)
+        columns, purpose = training_columns(X, y, schema), f"train {METHOD}"
+        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": purpose}
+        self.fit_source(opened(columns, schema, budget, **asked), budget)
+        for step in self.steps_:
+            keep_names(step, X)
+            warn_if_bad(step.verdict_)
+            X = step.narrowed(X) if isinstance(step, PrivateSelector) else X
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.steps_[0], name):
+                setattr(self, name, getattr(self.steps_[0], name))
+        return self
+
+    def fit_source(self, source: Source, budget: Any) -> "PrivatePipeline":
+        """Fit on rows that are open already, as a part of a larger run; see `PrivateClassifier.fit_source`."""
+        steps, budget = self._checked(), Budget(budget)
+        parts, rows, fitted = self._parts(steps, source.schema, budget), source, list[Any]()
+        for step, part in zip(steps, parts, strict=True):
+            given = {"schema": rows.schema, "ledger": self.ledger, "random_state": self.random_state}
+            fitted.append(clone(step).set_params(epsilon=part, **given).fit_source(rows, part))
             if isinstance(step, PrivateSelector):
-                X, schema = fitted[-1].narrowed(X), fitted[-1].selected_schema_
-        for step in fitted:
-            step.ledger = self.ledger  # as other models keep it: a budget of its own is gone with the fit
-        self._keep(fitted)
+                narrow: Any = Narrow(rows, fitted[-1].selected_schema_)
+                rows = narrow
+        self._keep(fitted, budget)
         return self
 
     def rehearse(self) -> Rehearsal:
@@ -93,8 +108,7 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         What is selected is made up, as the rows are.
         """
         schema = self._schema(None, None, self._checked())
-        alone = clone(self).set_params(schema=schema, ledger=None, random_state=0)
-        return Rehearsal(alone.fit(made_up(schema, guessed_rows(schema))).releases_, schema)
+        return rehearse(clone(self).fit_source, schema, Budget(self.epsilon))
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Write the classifier to a file, with the receipts of all steps: it cost what they cost together.
@@ -108,15 +122,14 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         """The page of the classifier, at the cost of all steps; see `PrivateClassifier.report`."""
         last = self._published()
         last.ledger = self.ledger
-        last.settings_ = {"steps": ", ".join(type(step).__name__ for step in self.steps_), **last.settings_}
+        last.hold(replace(last.outcome_, settings={**self.settings_, **last.settings_}))
         return last.report(path, ledger=ledger, force=force)
 
-    def _published(self) -> Any:
+    def _published(self) -> PrivateClassifier:
         """The classifier, which cost what all steps cost together."""
         check_is_fitted(self)
-        last = copy(self.steps_[-1])
-        last.receipts_ = self.receipts_
-        return last
+        last: PrivateClassifier = copy(self.steps_[-1])
+        return last.hold(replace(last.outcome_, receipts=self.receipts_))
 
     @property
     def named_steps(self) -> Bunch:
@@ -176,22 +189,19 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         paid = iter(budget.split(*(share for share, nothing in zip(shares, free, strict=True) if not nothing)))
         return [budget.epsilon if nothing else next(paid).epsilon for nothing in free]
 
-    def _keep(self, fitted: list[Any]) -> None:
-        self.steps_, last = fitted, fitted[-1]
-        self.schema_ = last.schema_
-        self.releases_ = tuple(release for step in fitted for release in step.releases_)
-        self.receipts_ = tuple(receipt for step in fitted for receipt in step.receipts_)
-        self.costs_ = tuple(total(step.receipts_) for step in fitted)
-        self.classes_, self.n_features_in_ = last.classes_, fitted[0].n_features_in_
+    def _keep(self, fitted: list[Any], budget: Budget) -> None:
+        last, settings = fitted[-1].outcome_, {"steps": ", ".join(type(step).__name__ for step in fitted)}
+        releases = tuple(release for step in fitted for release in step.releases_)
+        receipts = tuple(receipt for step in fitted for receipt in step.receipts_)
+        settings["epsilon"] = str(budget.epsilon)
+        self.outcome_ = Outcome(last.made, METHOD, settings, last.schema, releases, receipts)
+        self.steps_, self.classes_, self.n_features_in_ = fitted, fitted[-1].classes_, fitted[0].n_features_in_
         vars(self).pop("feature_names_in_", None)
-        if hasattr(fitted[0], "feature_names_in_"):
-            self.feature_names_in_ = fitted[0].feature_names_in_
 
     @property
-    def private_(self) -> bool:
-        """Whether the promise holds for every step."""
-        check_is_fitted(self)
-        return all(step.private_ for step in self.steps_)
+    def costs_(self) -> tuple[Fraction, ...]:
+        """What each step cost."""
+        return tuple(step.outcome_.epsilon for step in self.steps_)
 
     @property
     def verdict_(self) -> Verdict:
@@ -244,13 +254,12 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
             (type(step).__name__, amount(cost), "; ".join(f"{r.verb} {r.question}" for r in step.receipts_))
             for step, cost in zip(self.steps_, self.costs_, strict=True)
         ]
-        mark = marks(self.schema_, self.receipts_)
-        title = f"PrivatePipeline for epsilon {amount(sum(self.costs_, Fraction(0)))}{mark}"
+        title = f"PrivatePipeline for epsilon {amount(sum(self.costs_, Fraction(0)))}{self.outcome_.mark}"
         return title, ["step", "epsilon", "asked"], rows
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram; of a fitted pipeline also what each step cost."""
-        return str(super()._html_repr()) + (html_table(*self._costs()) if hasattr(self, "costs_") else "")
+        return str(super()._html_repr()) + (html_table(*self._costs()) if hasattr(self, "outcome_") else "")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -269,8 +278,3 @@ def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
         seen[kind] += 1
         found.append(step if isinstance(step, tuple) else (f"{kind}-{seen[kind]}" if kinds[kind] > 1 else kind, step))
     return found
-
-
-def _seed(random_state: Any, place: int) -> Any:
-    """A seed of its own for every step."""
-    return random_state + place if isinstance(random_state, (int, np.integer)) else random_state
