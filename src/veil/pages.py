@@ -1,14 +1,17 @@
-"""Pages: `report(path)`, which all that is published has: one page of HTML about it, for readers who did not run it."""
+"""Whatever is published: its outcome, what it is worth, and a page of HTML about it for readers who did not run it."""
 
 import os
+from abc import ABC, abstractmethod
 from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from .files.tables import new_file
-from .kernel import Ledger
-from .plans.outcome import HasOutcome
+from .kernel import Ledger, Receipt, Release
+from .plans.outcome import Outcome
+from .schema import Schema
+from .verdicts import Verdict
 
 HEIGHT = 640  # pixels of a page in a notebook
 
@@ -20,7 +23,46 @@ class Page(str):
         return f'<iframe srcdoc="{escape(self)}" sandbox style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
 
 
-class Reported(HasOutcome):
+class Published(ABC):
+    """Whatever was made of noisy answers: `outcome_` says how, and its parts can be read by names of their own.
+
+    Before a fit there is no outcome, and none of them.
+    """
+
+    outcome_: Outcome[Any]
+
+    @property
+    def schema_(self) -> Schema:
+        """What was public about the rows."""
+        return self.outcome_.schema
+
+    @property
+    def releases_(self) -> tuple[Release[Any], ...]:
+        """Every noisy answer that it was made from, in their order."""
+        return self.outcome_.releases
+
+    @property
+    def receipts_(self) -> tuple[Receipt, ...]:
+        """What the answers were charged."""
+        return self.outcome_.receipts
+
+    @property
+    def settings_(self) -> dict[str, Any]:
+        """The settings that it was made with, as plain values."""
+        return dict(self.outcome_.settings)
+
+    @property
+    def private_(self) -> bool:
+        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
+        return self.outcome_.private
+
+    @property
+    @abstractmethod
+    def verdict_(self) -> Verdict:
+        """What it is worth beside its noise, from what was released and declared alone."""
+
+
+class Reported(Published):
     """What has a report of its outcome."""
 
     def report(

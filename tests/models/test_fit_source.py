@@ -27,6 +27,7 @@ from veil import (
     datasets,
     load_model,
     open_source,
+    private_accuracy,
 )
 from veil.models import METHODS
 from veil.plans.outcome import total
@@ -154,3 +155,12 @@ def test_what_a_ledger_cannot_pay_as_a_whole_is_not_begun():
     with pytest.raises(BudgetRefused, match="nothing was charged"):
         PrivPfCClassifier(epsilon=1, schema=IRIS, ledger=ledger).fit(FLOWERS)
     assert ledger.spent == 0
+
+
+def test_a_pipeline_can_be_judged_by_the_schema_that_it_was_fitted_with():
+    steps = [PrivateSelectKBest(k=2), NaiveBayesClassifier()]
+    model = PrivatePipeline(steps, epsilon=10**4, schema=IRIS, random_state=1).fit(FLOWERS)
+    found = private_accuracy(model, FLOWERS, epsilon=10**4, random_state=1)
+    assert found.accuracy > 0.9 and found.judged_.method == "pipeline" and found.judged_.receipts == model.receipts_
+    opened = PrivatePipeline(steps).fit_source(open_source(FLOWERS, IRIS, Ledger(10**4, "iris"), noise=1), 10**4)
+    assert private_accuracy(opened, FLOWERS, epsilon=10**4, random_state=1).accuracy == found.accuracy

@@ -12,7 +12,8 @@ import typer
 from ..display import amount, number, readable
 from ..errors import BadInput
 from ..files.tables import RowFile, check_space, check_types, new_file, writing
-from ..kernel import Budget, Ledger, Receipt
+from ..kernel import Budget, Ledger
+from ..pages import Published
 from ..plans.outcome import Outcome, total
 from ..plans.rehearsal import HEADER, plan_cell, plan_row
 from ..plans.run import check_budget, guessed_rows
@@ -156,11 +157,12 @@ def report_writer(
     return write
 
 
-def facts(outcome: Outcome[Any], verdict: Verdict, ledger: Ledger) -> dict[str, Any]:
+def facts(made: Published, ledger: Ledger) -> dict[str, Any]:
     """How it was made and what it cost, for machines; what is left and the receipts are exact, as in the ledger."""
+    outcome = made.outcome_
     receipts = [receipt.to_dict() for receipt in outcome.receipts]
     costs = amounts(epsilon=outcome.epsilon, left=ledger.left)
-    worth = {"method": outcome.method, "verdict": verdict.to_dict()}
+    worth = {"method": outcome.method, "verdict": made.verdict_.to_dict()}
     return {**worth, **costs, "private": outcome.private, "receipts": receipts}
 
 
@@ -174,14 +176,7 @@ def say_verdict(verdict: Verdict) -> None:
 
 
 def say(
-    outcome: Outcome[Any],
-    verdict: Verdict,
-    what: str,
-    out: Path,
-    page: Path | None,
-    ledger: Ledger,
-    shared: bool,
-    beside: Sequence[Receipt] = (),
+    made: Published, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool, beside: Sequence[Any] = ()
 ) -> None:
     """What it is worth and what was written, whether it is private and what it cost.
 
@@ -189,6 +184,7 @@ def say(
 
     `beside` are receipts of what was answered in the same run.
     """
+    outcome, verdict = made.outcome_, made.verdict_
     measured = bool(beside) and verdict.advice == MEASURE
     say_verdict(replace(verdict, advice="") if measured else verdict)
     say_not_private(outcome, what)

@@ -96,7 +96,7 @@ def say(found: Any, page: Path, book: Ledger, shared: bool) -> None:
     console.print(f"{found.summary()}.", markup=False, soft_wrap=True)
     if found.same_rows_:
         console.print(FLATTERED, markup=False, soft_wrap=True)
-    charge.say(found.outcome_, found.verdict_, "evaluation", page, None, book, shared)
+    charge.say(found, "evaluation", page, None, book, shared)
 
 
 def numbers(found: Any) -> dict[str, Any]:

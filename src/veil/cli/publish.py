@@ -72,10 +72,9 @@ def publish(
         made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
-        held = {"columns": list(made.columns), "left_out": _left_out(made)}
-        print_json({**places, **held, **charge.facts(made.outcome_, made.verdict_, book)})
+        print_json({**places, "columns": list(made.columns), "left_out": _left_out(made), **charge.facts(made, book)})
         return
-    charge.say(made.outcome_, made.verdict_, "table", out, page, book, account is not None)
+    charge.say(made, "table", out, page, book, account is not None)
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"

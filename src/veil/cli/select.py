@@ -69,7 +69,7 @@ def select(
     with charge.accounted(account, cost):
         _fit(model, rows_file, out, force, as_json)
     if as_json:
-        print_json({**_listed(model), **charge.facts(model.outcome_, model.verdict_, model.ledger)})
+        print_json({**_listed(model), **charge.facts(model, model.ledger)})
         return
     _say(model, out, account)
 

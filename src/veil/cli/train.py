@@ -86,11 +86,9 @@ def train(
     found = run.curve
     if as_json:
         judgement = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
-        facts = charge.facts(model.outcome_, model.verdict_, model.ledger)
-        print_json({"model": str(out), "report": str(page), **facts, **judgement})
+        print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **judgement})
         return
-    beside, shared = found.receipts_ if found else (), account is not None
-    charge.say(model.outcome_, model.verdict_, "model", out, page, model.ledger, shared, beside)
+    charge.say(model, "model", out, page, model.ledger, account is not None, found.receipts_ if found else ())
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
         charge.say_verdict(found.verdict_)

@@ -1,6 +1,6 @@
 """Evaluation: what all results share, namely what was asked, what it cost and whether the promise holds."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,7 +53,7 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Evaluation(ABC, Reported):
+class Evaluation(Reported):
     """What a model is worth on private rows, made of noisy answers alone: `outcome_` has them and what they cost.
 
     `judged_` says which model it was.

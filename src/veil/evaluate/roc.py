@@ -244,7 +244,8 @@ def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: Kept) -> RocCurv
     for place, name in enumerate(names):
         others = tuple(other for other in range(len(names)) if other != place)
         curves[name] = one_curve(counts[place], cuts, place, others, names, kept)
-    return RocCurves(curves=curves, **dict(zip(("m", "m_interval"), hand_till(counts), strict=True)), **kept)
+    m, interval = hand_till(counts)
+    return RocCurves(curves=curves, m=m, m_interval=interval, **kept)
 
 
 def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
@@ -278,12 +279,16 @@ def private_auc(
     if len(scored.schema.classes) > 2:
         plan = partial(_count_each, cells=cells)
         counts, kept = ask(plan, "auc", model, scored.rows, scored.schema, epsilon, ledger, random_state)
-        return told(Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept))
+        return told(_auc(hand_till(counts), kept))
     found, kept = ask(
         lambda source, budget: misordered_area(source, budget, place, *code_scorer("score", cells)),
         "auc", model, scored.rows, scored.schema, epsilon, ledger, random_state,
     )  # fmt: skip
-    return told(Auc(auc=found[0], auc_interval=found[1], **kept))
+    return told(_auc(found, kept))
+
+
+def _auc(found: tuple[float, Interval], kept: Kept) -> Auc:
+    return Auc(auc=found[0], auc_interval=found[1], **kept)
 
 
 def misordered_area(

@@ -36,7 +36,7 @@ def fit_and_evaluate(
     judge = partial(counts_of_part, labels=[place] if len(judged.classes) == 2 else range(len(judged.classes)))
     try_out(partial(judge, scorer=Linear({}, np.zeros(len(judged.classes)))), schema, cost)
 
-    columns, purpose = training_columns(rows, None, schema), f"train {model.method}, evaluate"
+    columns, purpose = training_columns(rows, None, schema), f"{model.purpose}, evaluate"
     asked = {"ledger": ledger, "noise": model.random_state, "purpose": purpose}
     source = opened(columns, schema, max(budget, cost), **asked)
     training, testing = source.split_at_random(part.denominator - part.numerator, part.numerator)

@@ -1,7 +1,7 @@
 """PrivateEstimator and PrivateClassifier: what all that is fitted shares; a model adds a plan and its settings."""
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, Self
@@ -18,9 +18,9 @@ from ..errors import BadInput
 from ..files.artefacts import plain_settings
 from ..files.tables import new_file, writing
 from ..kernel import Budget, Release, Source
-from ..pages import Reported
+from ..pages import Published, Reported
 from ..plans.finish import log_probabilities, probabilities
-from ..plans.outcome import HasOutcome, Outcome
+from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
 from ..plans.run import opened, rehearse, run_on
 from ..questions import Scorer
@@ -69,15 +69,20 @@ class OfPublicRows:
         return self.method if model is None else MethodType(self.method, model)
 
 
-class PrivateEstimator(HasOutcome, BaseEstimator, ABC):
-    """Whatever is fitted by asking private rows a few questions under a budget: classifiers and selectors.
+class PrivateEstimator(Published, BaseEstimator):
+    """Whatever is fitted by asking private rows a few questions under a budget: classifiers, selectors, pipelines.
 
     A kind of it adds a plan, which it calls `method`, and its settings.
     """
 
     method: str
-    task: str  # what a fit is for, as the ledger's reader is told
+    task: str
     of_words = False  # whether rows are words, not columns
+
+    @property
+    def purpose(self) -> str:
+        """What a fit is for, as the ledger's reader is told."""
+        return f"{self.task} {self.method}"
 
     @abstractmethod
     def _plan(self, source: Source, budget: Budget) -> Any:
@@ -89,11 +94,10 @@ class PrivateEstimator(HasOutcome, BaseEstimator, ABC):
         Names and shapes are checked, values are not: a complaint about one would be an answer about it.
         """
         schema, budget = self._schema(X, y), Budget(self.epsilon)
-        columns, purpose = training_columns(X, y, schema), f"{self.task} {self.method}"
-        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": purpose}
+        columns = training_columns(X, y, schema)
+        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": self.purpose}
         self.fit_source(opened(columns, schema, budget, **asked), budget)
-        self._keep_labels(columns[str(schema.label)])
-        keep_names(self, X)
+        self._keep_names(X, columns[str(schema.label)])
         warn_if_bad(self.verdict_)
         return self
 
@@ -111,11 +115,12 @@ class PrivateEstimator(HasOutcome, BaseEstimator, ABC):
         """Take this for the outcome of the last fit, as of a file that is opened."""
         self.outcome_, self.n_features_in_ = outcome, len(outcome.schema.column) - 1
         for name in ("feature_names_in_", "file_"):  # of a fit or a file before
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         return self
 
-    def _keep_labels(self, labels: Any) -> None:
-        """Whatever labels tell beside their schema, which is nothing unless they are public."""
+    def _keep_names(self, X: Any, labels: Any) -> None:
+        """The names of columns and, if they are public, the classes, as rows and labels have them."""
+        keep_names(self, X)
 
     def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
@@ -125,11 +130,6 @@ class PrivateEstimator(HasOutcome, BaseEstimator, ABC):
         if is_public(self.schema):
             return (public_words if self.of_words else public_schema)(X, y, self)
         return fitting(X, declared(self.schema))
-
-    @property
-    @abstractmethod
-    def verdict_(self) -> Verdict:
-        """What it is worth beside its noise, from what was released and declared alone."""
 
     def settings(self) -> dict[str, Any]:
         """The parameters that shape what is fitted, as a file can hold them; not the schema, the ledger, the noise."""
@@ -168,7 +168,8 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         self._keep_classes(declared_values(outcome.schema.classes))
         return super().hold(outcome)
 
-    def _keep_labels(self, labels: Any) -> None:
+    def _keep_names(self, X: Any, labels: Any) -> None:
+        super()._keep_names(X, labels)
         if is_public(self.schema):
             self._keep_classes(public_classes(self.schema_.classes, labels))
 
@@ -190,7 +191,7 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
     def _scores(self, X: Any) -> npt.NDArray[np.int64]:
         check_is_fitted(self)
-        codes = self.schema_.encode(feature_columns(X, self.schema_, type(self).__name__), label=False)
+        codes: Any = self.schema_.encode(feature_columns(X, self.schema_, type(self).__name__), label=False)
         return self.scorer_.scores(codes)[:, self._order]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

@@ -3,7 +3,8 @@
 import os
 from typing import Any
 
-from ..files.artefacts import insist, make_parts, read, write_parts
+from ..files.artefacts import make_parts, read, write_parts
+from ..files.parts import insist
 from ..kernel import check_partition
 from ..plans.outcome import Outcome
 from ..questions import Predicted, Scorer

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,24 +19,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, html_table, text_table
 from ..errors import BadInput
+from ..files.artefacts import plain_settings
 from ..kernel import Budget, Source
 from ..pages import Page, Reported
 from ..plans.narrow import Narrow
 from ..plans.outcome import Outcome
-from ..plans.rehearsal import Rehearsal
-from ..plans.run import opened, rehearse
 from ..schema import Schema
 from ..verdicts import Verdict
-from ..verdicts.verdict import warn_if_bad
-from .base import OfPublicRows, PrivateClassifier, declared, is_public, keep_names
-from .narrowed import fitting
-from .rows import public_schema, public_words, training_columns
+from .base import OfPublicRows, PrivateClassifier, PrivateEstimator, is_public, keep_names
+from .rows import public_words
 from .selectors import PrivateSelector
 
-METHOD = "pipeline"
 
-
-class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
+class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
     """Selectors, and a classifier last, that share a budget: `shares` of epsilon, one for each step.
 
     Every step is fitted with its part of epsilon on what the steps before it selected. Their own `epsilon`, `schema`,
@@ -57,6 +52,8 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
     ['1/5', '4/5']
     """
 
+    method, task = "pipeline", "train"
+
     def __init__(
         self,
         steps: Sequence[Any],
@@ -74,41 +71,45 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "PrivatePipeline":
-        """Fit one step after the other; refused before the first if the ledger cannot pay for all."""
-        schema, budget = self._schema(X, y, self._checked()), Budget(self.epsilon)
-        columns, purpose = training_columns(X, y, schema), f"train {METHOD}"
-        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": purpose}
-        self.fit_source(opened(columns, schema, budget, **asked), budget)
+    @property
+    def purpose(self) -> str:
+        return ", ".join(step.purpose for step in self._checked())
+
+    def _plan(self, source: Source, budget: Budget) -> list[Any]:
+        """The steps, fitted one after the other."""
+        steps, fitted = self._checked(), list[Any]()
+        for step, part in zip(steps, self._parts(steps, source.schema, budget), strict=True):
+            given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
+            fitted.append(clone(step).set_params(epsilon=part, **given).fit_source(source, part))
+            if isinstance(step, PrivateSelector):
+                narrow: Any = Narrow(source, fitted[-1].selected_schema_)
+                source = narrow
+        return fitted
+
+    def hold(self, outcome: Outcome[Any]) -> Self:
+        first, last = outcome.made[0], outcome.made[-1]
+        releases = tuple(release for step in outcome.made for release in step.releases_)  # in the words of each step
+        super().hold(replace(outcome, schema=last.schema_, releases=releases))
+        self.classes_, self.n_features_in_ = last.classes_, first.n_features_in_
+        return self
+
+    @property
+    def steps_(self) -> list[Any]:
+        """The fitted steps."""
+        steps: list[Any] = self.outcome_.made
+        return steps
+
+    def _keep_names(self, X: Any, labels: Any) -> None:
+        """Those of every step, of what is left of the rows there."""
         for step in self.steps_:
             keep_names(step, X)
-            warn_if_bad(step.verdict_)
             X = step.narrowed(X) if isinstance(step, PrivateSelector) else X
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.steps_[0], name):
-                setattr(self, name, getattr(self.steps_[0], name))
-        return self
+        for name in {"n_features_in_", "feature_names_in_"} & {*vars(self.steps_[0])}:
+            setattr(self, name, getattr(self.steps_[0], name))
 
-    def fit_source(self, source: Source, budget: Any) -> "PrivatePipeline":
-        """Fit on rows that are open already, as a part of a larger run; see `PrivateClassifier.fit_source`."""
-        steps, budget = self._checked(), Budget(budget)
-        parts, rows, fitted = self._parts(steps, source.schema, budget), source, list[Any]()
-        for step, part in zip(steps, parts, strict=True):
-            given = {"schema": rows.schema, "ledger": self.ledger, "random_state": self.random_state}
-            fitted.append(clone(step).set_params(epsilon=part, **given).fit_source(rows, part))
-            if isinstance(step, PrivateSelector):
-                narrow: Any = Narrow(rows, fitted[-1].selected_schema_)
-                rows = narrow
-        self._keep(fitted, budget)
-        return self
-
-    def rehearse(self) -> Rehearsal:
-        """The answers that a fit would ask for, with their noise; nothing is opened or charged.
-
-        What is selected is made up, as the rows are.
-        """
-        schema = self._schema(None, None, self._checked())
-        return rehearse(clone(self).fit_source, schema, Budget(self.epsilon))
+    def settings(self) -> dict[str, Any]:
+        """What the steps are, and what they may cost together."""
+        return plain_settings({"steps": ", ".join(type(step).__name__ for step in self._checked())}, self.epsilon)
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Write the classifier to a file, with the receipts of all steps: it cost what they cost together.
@@ -173,11 +174,9 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
             raise BadInput("a private pipeline has selectors and then a classifier, all of Veil: others look at rows")
         return steps
 
-    def _schema(self, X: Any, y: Any, steps: list[Any]) -> Schema:
-        if is_public(self.schema):
-            words = issparse(X) or any(step.of_words for step in steps)
-            return (public_words if words else public_schema)(X, y, self)
-        return fitting(X, declared(self.schema))
+    def _schema(self, X: Any, y: Any) -> Schema:
+        words = any(step.of_words for step in self._checked()) or issparse(X)
+        return public_words(X, y, self) if is_public(self.schema) and words else super()._schema(X, y)
 
     def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
         """What each step may cost; one that costs nothing leaves its part to the others."""
@@ -188,15 +187,6 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         free = [isinstance(step, PrivateSelector) and step.is_free(schema) for step in steps]
         paid = iter(budget.split(*(share for share, nothing in zip(shares, free, strict=True) if not nothing)))
         return [budget.epsilon if nothing else next(paid).epsilon for nothing in free]
-
-    def _keep(self, fitted: list[Any], budget: Budget) -> None:
-        last, settings = fitted[-1].outcome_, {"steps": ", ".join(type(step).__name__ for step in fitted)}
-        releases = tuple(release for step in fitted for release in step.releases_)
-        receipts = tuple(receipt for step in fitted for receipt in step.receipts_)
-        settings["epsilon"] = str(budget.epsilon)
-        self.outcome_ = Outcome(last.made, METHOD, settings, last.schema, releases, receipts)
-        self.steps_, self.classes_, self.n_features_in_ = fitted, fitted[-1].classes_, fitted[0].n_features_in_
-        vars(self).pop("feature_names_in_", None)
 
     @property
     def costs_(self) -> tuple[Fraction, ...]:
@@ -250,7 +240,7 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         return text_table(*self._costs())
 
     def _costs(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (type(step).__name__, amount(cost), "; ".join(f"{r.verb} {r.question}" for r in step.receipts_))
             for step, cost in zip(self.steps_, self.costs_, strict=True)
         ]
@@ -263,9 +253,7 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.input_tags.sparse = True
-        tags.non_deterministic = self.random_state is None
         return tags
 
 

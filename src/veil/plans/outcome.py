@@ -54,40 +54,6 @@ class Outcome(Generic[Made]):
         return f"{asked} for epsilon {amount(self.epsilon)}{self.mark}"
 
 
-class HasOutcome:
-    """Whatever was made of noisy answers: `outcome_` says how, and its parts can be read by names of their own.
-
-    Before a fit there is no outcome, and none of them.
-    """
-
-    outcome_: Outcome[Any]
-
-    @property
-    def schema_(self) -> Schema:
-        """What was public about the rows."""
-        return self.outcome_.schema
-
-    @property
-    def releases_(self) -> tuple[Release[Any], ...]:
-        """Every noisy answer that it was made from, in their order."""
-        return self.outcome_.releases
-
-    @property
-    def receipts_(self) -> tuple[Receipt, ...]:
-        """What the answers were charged."""
-        return self.outcome_.receipts
-
-    @property
-    def settings_(self) -> dict[str, Any]:
-        """The settings that it was made with, as plain values."""
-        return dict(self.outcome_.settings)
-
-    @property
-    def private_(self) -> bool:
-        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
-        return self.outcome_.private
-
-
 def total(receipts: Sequence[Receipt], path: str = "", pick: Callable[[Any], Fraction] = max) -> Fraction:
     """What charges cost together: those of one account add up, of the parts of a split the dearest counts.
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import BadInput
-from ..files.artefacts import insist, plain_settings, read
+from ..files.artefacts import plain_settings, read
+from ..files.parts import insist
 from ..kernel import Budget, Release, Source
 from ..plans.histograms.grids import Histogram
 from ..plans.histograms.privpfc import privpfc

@@ -194,7 +194,7 @@ def shown(names: Sequence[str], most: int = NAMES) -> str:
     return ", ".join(map(readable, names if len(names) <= most else [*names[: most - 2], "...", names[-1]]))
 
 
-def synopsis_parts(outcome: Outcome[Release[Any]]) -> dict[str, bytes]:
+def synopsis_parts(outcome: Outcome[Any]) -> dict[str, bytes]:
     """Everything that the file of a synopsis holds, by name; in place of its table, which release that is."""
     place = next(i for i, release in enumerate(outcome.releases) if release is outcome.made)
     return make_parts("synopsis", replace(outcome, made=place))
