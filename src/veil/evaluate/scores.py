@@ -249,7 +249,7 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
     """
     if not (0 < cuts[0] and cuts[-1] < 1):
         raise BadInput("the scores of this model are probabilities: leave out bounds")
-    scores = model._scores(X)[:, in_order(model, public)]
+    scores = model.class_scores(X)[:, in_order(model, public)]
     labels = [positive] if scores.shape[1] == 2 else range(scores.shape[1])
     edges = np.floor(np.log(cuts / (1 - cuts)) * UNIT).astype(np.int64)
     odds = np.hstack([odds_of(scores, label) for label in labels])

@@ -96,9 +96,8 @@ class PrivateEstimator(Published, BaseEstimator):
         schema, budget = self._schema(X, y), Budget(self.epsilon)
         columns = training_columns(X, y, schema)
         asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": self.purpose}
-        self.fit_source(opened(columns, schema, budget, **asked), budget)
-        self._keep_names(X, columns[str(schema.label)])
-        warn_if_bad(self.verdict_)
+        self.fit_source(opened(columns, schema, budget, free=self.is_free(schema), **asked), budget)
+        self._finish(X, columns[str(schema.label)])
         return self
 
     def fit_source(self, source: Source, budget: Any) -> Self:
@@ -118,9 +117,14 @@ class PrivateEstimator(Published, BaseEstimator):
             self.__dict__.pop(name, None)
         return self
 
-    def _keep_names(self, X: Any, labels: Any) -> None:
-        """The names of columns and, if they are public, the classes, as rows and labels have them."""
+    def _finish(self, X: Any, labels: Any) -> None:
+        """Keep the names that rows have and, if they are public, the classes as labels have them; warn of a bad fit."""
         keep_names(self, X)
+        warn_if_bad(self.verdict_)
+
+    def is_free(self, schema: Schema) -> bool:
+        """Whether a fit would cost nothing, since nothing need be asked."""
+        return False
 
     def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
@@ -168,10 +172,10 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         self._keep_classes(declared_values(outcome.schema.classes))
         return super().hold(outcome)
 
-    def _keep_names(self, X: Any, labels: Any) -> None:
-        super()._keep_names(X, labels)
+    def _finish(self, X: Any, labels: Any) -> None:
         if is_public(self.schema):
             self._keep_classes(public_classes(self.schema_.classes, labels))
+        super()._finish(X, labels)
 
     def _keep_classes(self, classes: npt.NDArray[Any]) -> None:
         """The classes sorted, as scikit-learn has them, and where each is among the scorer's."""
@@ -189,23 +193,24 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         check_is_fitted(self)
         return of_answers(self.releases_, self.schema_)
 
-    def _scores(self, X: Any) -> npt.NDArray[np.int64]:
+    def class_scores(self, X: Any) -> npt.NDArray[np.int64]:
+        """The score of each class in whole numbers, in the order of `classes_`: what probabilities are made of."""
         check_is_fitted(self)
         codes: Any = self.schema_.encode(feature_columns(X, self.schema_, type(self).__name__), label=False)
         return self.scorer_.scores(codes)[:, self._order]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each row. Columns are found by name; others, the label among them, are ignored."""
-        scores = self._scores(X)
+        scores = self.class_scores(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`."""
-        return probabilities(self._scores(X))
+        return probabilities(self.class_scores(X))
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The logarithm of the probability of each class, in the order of `classes_`."""
-        return log_probabilities(self._scores(X))
+        return log_probabilities(self.class_scores(X))
 
     @OfPublicRows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -26,6 +26,7 @@ from ..plans.narrow import Narrow
 from ..plans.outcome import Outcome
 from ..schema import Schema
 from ..verdicts import Verdict
+from ..verdicts.verdict import warn_if_bad
 from .base import OfPublicRows, PrivateClassifier, PrivateEstimator, is_public, keep_names
 from .rows import public_words
 from .selectors import PrivateSelector
@@ -99,10 +100,11 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         steps: list[Any] = self.outcome_.made
         return steps
 
-    def _keep_names(self, X: Any, labels: Any) -> None:
-        """Those of every step, of what is left of the rows there."""
+    def _finish(self, X: Any, labels: Any) -> None:
+        """The same for every step, with what is left of the rows there."""
         for step in self.steps_:
             keep_names(step, X)
+            warn_if_bad(step.verdict_)
             X = step.narrowed(X) if isinstance(step, PrivateSelector) else X
         for name in {"n_features_in_", "feature_names_in_"} & {*vars(self.steps_[0])}:
             setattr(self, name, getattr(self.steps_[0], name))
@@ -122,7 +124,6 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
     def report(self, path: Any = None, *, ledger: Any = None, force: bool = False) -> "Path | Page":
         """The page of the classifier, at the cost of all steps; see `PrivateClassifier.report`."""
         last = self._published()
-        last.ledger = self.ledger
         last.hold(replace(last.outcome_, settings={**self.settings_, **last.settings_}))
         return last.report(path, ledger=ledger, force=force)
 
@@ -184,7 +185,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         if len(shares) != len(steps):
             raise BadInput("give one share for each step")
         budget.split(*shares)  # complains about shares that are none
-        free = [isinstance(step, PrivateSelector) and step.is_free(schema) for step in steps]
+        free = [step.is_free(schema) for step in steps]
         paid = iter(budget.split(*(share for share, nothing in zip(shares, free, strict=True) if not nothing)))
         return [budget.epsilon if nothing else next(paid).epsilon for nothing in free]
 

@@ -77,10 +77,6 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
         """How many features there are to choose from."""
         return number(features(schema))
 
-    def is_free(self, schema: Schema) -> bool:
-        """Whether a fit would cost nothing, since all features are wanted."""
-        return False
-
     @property
     def verdict_(self) -> Verdict:
         """How far the choice is clear of noise, from what was released and declared alone."""

@@ -40,16 +40,24 @@ def run(
 
 
 def opened(
-    rows: Any, schema: Schema, budget: Budget, *, ledger: Any = None, noise: Any = None, purpose: str = ""
+    rows: Any,
+    schema: Schema,
+    budget: Budget,
+    *,
+    ledger: Any = None,
+    noise: Any = None,
+    purpose: str = "",
+    free: bool = False,
 ) -> Source:
-    """The rows behind their ledger, which can pay this budget; nothing is charged yet.
+    """The rows behind their ledger, which can pay this budget unless what follows is `free`; nothing is charged yet.
 
     `ledger` is a Ledger or the path of one; without it, the rows have this budget alone, and a warning says so if they
     are private. Receipts bear the `purpose`.
     """
     book = ledger_of(ledger, budget, schema)
     source = open_source(rows, schema, book, noise=noise, purpose=purpose)
-    check_budget(book, budget)
+    if not free:
+        check_budget(book, budget)
     if ledger is None and not schema.public and make_noise(noise).private:
         warn(NO_LEDGER.format(cost=amount(budget.epsilon), data=readable(schema.name)), NoLedger)
     return source
