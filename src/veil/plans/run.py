@@ -19,6 +19,7 @@ GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there a
 MOST_ROWS = 100_000
 Result = TypeVar("Result")
 Plan = Callable[[Source, Budget], Result]
+Given = Mapping[str, Any] | None
 NO_LEDGER = (
     "epsilon {cost} of '{data}' is charged to no ledger, so nothing adds it to what else is asked of these rows: give "
     "ledger=, a veil.Ledger(limit, name) or the path of one made by `veil ledger create`"
@@ -32,7 +33,7 @@ def run(
     budget: Budget,
     *,
     method: str = "",
-    settings: Mapping[str, Any] | None = None,
+    settings: Given = None,
     **how: Any,
 ) -> Outcome[Result]:
     """What a plan makes of rows, which are opened for it: `how` is what `opened` takes."""
@@ -64,12 +65,7 @@ def opened(
 
 
 def run_on(
-    source: Source,
-    plan: Plan[Result],
-    budget: Budget,
-    *,
-    method: str = "",
-    settings: Mapping[str, Any] | None = None,
+    source: Source, plan: Plan[Result], budget: Budget, *, method: str = "", settings: Given = None
 ) -> Outcome[Result]:
     """What a plan makes of a source that is open; whatever else was asked of it before is not part of the outcome."""
     before = source.record
