@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import BadInput
 from ..evaluate import Evaluation
 from ..kernel import exact
+from ..pages import Reported
 from ..plans.outcome import Outcome
 from ..synopsis import Synopsis
 from . import evaluation as evaluation_report
@@ -25,7 +26,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def report(
-    model: Any,
+    model: Reported,
     *,
     left: Fraction | None = None,
     limit: Fraction | None = None,
@@ -46,7 +47,7 @@ def report(
     special: Any = next((pages for kind, pages in kinds.items() if isinstance(model, kind)), model_report)
     if special is model_report:
         check_is_fitted(model)
-    outcome: Outcome[Any] = model.outcome_
+    outcome = model.outcome_
     left, limit = _balance(outcome, left, limit)
     first, *others = special.parts(model, left, limit)
     parts = [
