@@ -37,8 +37,8 @@ NO_SECRET = ("audit", "compare")  # their tables are made up, or public
 READING = tuple(f"veil.schema.{name}" for name in ("codes", "encoding", "moments"))
 HARMLESS = {f"veil.schema.encoding.{name}" for name in ("BLOCK", "Codes", "quiet")}
 HARMLESS |= {f"veil.schema.moments.{name}" for name in ("DAY", "MONTHS")}
-DOORS = ("kernel.open_source", "plans.run.run", "files.tables.read_rows", "files.tables.RowFile", "models.rows",
-         "evaluate.scores.score_table", "evaluate.scores.prediction_table")  # fmt: skip
+DOORS = ("kernel.open_source", "plans.run.run", "plans.run.opened", "files.tables.read_rows", "files.tables.RowFile",
+         "models.rows", "evaluate.scores.score_table", "evaluate.scores.prediction_table")  # fmt: skip
 
 
 def room(path):

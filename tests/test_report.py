@@ -33,7 +33,7 @@ from veil import (
     load_model,
     open_source,
 )
-from veil.plans.run import total
+from veil.plans.outcome import total
 from veil.plans.trees.trees import TREES
 from veil.report import CountsDisplay, report, sections
 from veil.report.counts import MOST_CODES, share_intervals
@@ -103,10 +103,9 @@ def fit(rows, schema, epsilon=1, **more):
 
 def kept(schema, releases, like):
     """A model that was made from these releases."""
-    model = NaiveBayesClassifier(schema=schema)
     receipts = {release.receipt.number: release.receipt for release in releases}
-    model._keep(schema, like.scorer_, tuple(releases), tuple(receipts.values()), like.settings_)
-    return model
+    answers = {"schema": schema, "releases": tuple(releases), "receipts": tuple(receipts.values())}
+    return NaiveBayesClassifier(schema=schema).hold(replace(like.outcome_, **answers))
 
 
 @pytest.fixture(scope="module")
@@ -377,5 +376,6 @@ def test_the_page_of_a_tree_shows_the_tree_and_takes_no_choice_for_a_weight(pres
     model = DecisionTreeClassifier(epsilon=8, schema=schema, preset=preset, random_state=0).fit(rows)
     text = report(model)
     assert "weights from" not in text and "".join(Page(text).text).count(model.export_text()) == 1
-    model.scorer_ = DecisionTreeClassifier(epsilon=1, schema=schema, preset=preset, depth=1).fit(rows).scorer_
+    other = DecisionTreeClassifier(epsilon=1, schema=schema, preset=preset, depth=1).fit(rows).scorer_
+    model.hold(replace(model.outcome_, made=other))
     report(model)  # of another version: without the tree

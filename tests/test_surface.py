@@ -16,7 +16,7 @@ from shell import output, run
 from veil.cli.output import amounts
 from veil.display import html_table
 from veil.evaluate import fit_and_evaluate
-from veil.plans.run import share_rows
+from veil.plans.outcome import share_rows
 from veil.progress import told as progress_told
 from veil.report.counts import CountsDisplay, height
 

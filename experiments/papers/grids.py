@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -162,7 +163,8 @@ def _learned(learner: Any, split: Split, epsilon: float, seed: int) -> Predict:
     model = copy(_published(split, epsilon, seed))
     cells = model.releases_[-1]
     totals = np.maximum(cells.value.sum(axis=0), 1)  # of use only where there is a single class to learn
-    model.scorer_ = learn_cells(learner, cells, split.schema, totals / totals.sum())
+    made = learn_cells(learner, cells, split.schema, totals / totals.sum())
+    model.hold(replace(model.outcome_, made=made))
     return _predict(model)
 
 

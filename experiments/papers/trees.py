@@ -99,7 +99,7 @@ def _varied(changes: dict[str, Any], split: Split, epsilon: float, seed: int) ->
 def _asked(plan: Any, vote: Any, split: Split, epsilon: float, seed: int) -> Predict:
     """What trees say that a plan has grown, each leaf by what `vote` makes of the counts on its path."""
     rows = {**{name: split.train[name] for name in split.train}, str(split.schema.label): split.labels}
-    roots = run(plan, rows, split.schema, Budget(epsilon), noise=seed)[0]
+    roots = run(plan, rows, split.schema, Budget(epsilon), noise=seed).made
 
     def predict(rows: Any) -> Probabilities:
         codes = {"": np.zeros(len(rows), np.uint8), **split.schema.encode(rows, label=False)}

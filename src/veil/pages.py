@@ -1,13 +1,17 @@
-"""Pages: `report(path)`, which all that is published has: one page of HTML about it, for readers who did not run it."""
+"""Whatever is published: its outcome, what it is worth, and a page of HTML about it for readers who did not run it."""
 
 import os
+from abc import ABC, abstractmethod
 from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from .files.tables import new_file
-from .kernel import Ledger
+from .kernel import Ledger, Receipt, Release
+from .plans.outcome import Outcome
+from .schema import Schema
+from .verdicts import Verdict
 
 HEIGHT = 640  # pixels of a page in a notebook
 
@@ -19,8 +23,47 @@ class Page(str):
         return f'<iframe srcdoc="{escape(self)}" sandbox style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
 
 
-class Reported:
-    """What has a report."""
+class Published(ABC):
+    """Whatever was made of noisy answers: `outcome_` says how, and its parts can be read by names of their own.
+
+    Before a fit there is no outcome, and none of them.
+    """
+
+    outcome_: Outcome[Any]
+
+    @property
+    def schema_(self) -> Schema:
+        """What was public about the rows."""
+        return self.outcome_.schema
+
+    @property
+    def releases_(self) -> tuple[Release[Any], ...]:
+        """Every noisy answer that it was made from, in their order."""
+        return self.outcome_.releases
+
+    @property
+    def receipts_(self) -> tuple[Receipt, ...]:
+        """What the answers were charged."""
+        return self.outcome_.receipts
+
+    @property
+    def settings_(self) -> dict[str, Any]:
+        """The settings that it was made with, as plain values."""
+        return dict(self.outcome_.settings)
+
+    @property
+    def private_(self) -> bool:
+        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
+        return self.outcome_.private
+
+    @property
+    @abstractmethod
+    def verdict_(self) -> Verdict:
+        """What it is worth beside its noise, from what was released and declared alone."""
+
+
+class Reported(Published):
+    """What has a report of its outcome."""
 
     def report(
         self, path: "str | os.PathLike[str] | None" = None, *, ledger: Any = None, force: bool = False
@@ -40,9 +83,9 @@ class Reported:
         return Path(path)
 
 
-def _balance(made: Any, ledger: Any) -> dict[str, Any]:
+def _balance(made: Reported, ledger: Any) -> dict[str, Any]:
     """What is left of its ledger and the limit, if that ledger was charged for it."""
     book = getattr(made, "ledger", None) if ledger is None else ledger
     book = Ledger.open(book) if isinstance(book, (str, os.PathLike)) else book
-    charged = {receipt.ledger for receipt in getattr(made, "receipts_", ())}
+    charged = {receipt.ledger for receipt in getattr(made, "receipts_", ())}  # none before a fit
     return {"left": book.left, "limit": book.limit} if isinstance(book, Ledger) and book.id in charged else {}

@@ -1,5 +1,7 @@
 """Trees drawn and in words, with the noisy counts of every node; the weights of linear models."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -128,11 +130,11 @@ def test_what_cannot_be_drawn_is_refused(iris):
     model = fitted(iris)
     with pytest.raises(BadInput, match="4 names"):
         plot_tree(model, feature_names=["one"])
-    model.releases_ = model.releases_[:-1]
+    model.hold(replace(model.outcome_, releases=model.releases_[:-1]))
     with pytest.raises(BadInput, match="fit the model again"):
         plot_tree(model)
     model = fitted(iris)
-    model.scorer_ = fitted(iris, depth=1, preset="mohammed").scorer_
+    model.hold(replace(model.outcome_, made=fitted(iris, depth=1, preset="mohammed").scorer_))
     with pytest.raises(BadInput, match="another version"):
         plot_tree(model)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from containers import rewrite, swap
 from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, load_model
+from veil.files.artefacts import make_parts
 from veil.files.tables import new_file
 from veil.kernel import Receipt
-from veil.models.files import model_parts
 
 
 @pytest.fixture
@@ -81,15 +82,15 @@ def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monke
     files = []
     for table in (rows, rows.head(0), rows.sample(40, replace=True, random_state=1)):
         model = NaiveBayesClassifier(epsilon=1, schema=schema).fit(table)
-        model.receipts_ = tuple(Receipt(**{**vars(receipt), **known}) for receipt in model.receipts_)
-        files.append(model_parts(model))
+        receipts = tuple(Receipt(**{**vars(receipt), **known}) for receipt in model.receipts_)
+        files.append(make_parts("model", replace(model.outcome_, receipts=receipts)))
     assert files[0] == files[1] == files[2]
 
 
 def test_a_file_and_a_model_hold_only_what_is_on_the_list(model, path, rows):
-    released = {"schema_", "scorer_", "releases_", "receipts_", "settings_", "classes_", "_order"}
-    released |= {"n_features_in_", "feature_names_in_"}
-    assert set(vars(model)) - set(model.get_params()) == released
+    kept = {"outcome_", "classes_", "_order", "n_features_in_", "feature_names_in_"}
+    assert set(vars(model)) - set(model.get_params()) == kept
+    assert set(vars(model.outcome_)) == {"made", "method", "settings", "schema", "releases", "receipts"}
     names = set(zipfile.ZipFile(path).namelist())
     arrays = {f"arrays/{i}.npy" for i in range(2 * len(model.schema_.features) + 1)}
     assert names == {"manifest.json", "model.json", "receipts.json", "schema.toml"} | arrays

@@ -26,7 +26,7 @@ from veil import (
     datasets,
     load_model,
 )
-from veil.plans.run import total
+from veil.plans.outcome import total
 
 LABEL = Categorical(name="kind", values=("ham", "spam"))
 MAIL = Schema(name="mail", label="kind", column=[Text(name="text", buckets=300, words_per_row=5), LABEL])

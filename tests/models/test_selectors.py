@@ -10,7 +10,9 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
 from veil import (
+    WHOLE,
     BadInput,
+    Budget,
     BudgetRefused,
     Categorical,
     KDiscernibilitySelect,
@@ -26,6 +28,7 @@ from veil import (
     Text,
     datasets,
     load_model,
+    open_source,
 )
 from veil.plans.selecting.features import FEATURE_SCORES
 
@@ -86,6 +89,8 @@ def test_columns_of_a_table_are_selected_by_scores_and_by_discernibility():
 
 def test_more_features_than_there_are_means_all_of_them_for_nothing():
     ledger = Ledger(1, "mail")
+    open_source(FRAME, MAIL, spent := Ledger(1, "mail")).count(WHOLE, Budget(1))
+    assert PrivateSelectKBest(k=12, schema=MAIL, ledger=spent).fit(FRAME).support_.all()
     for selector in (PrivateSelectKBest(k=12), PrivateSelectKBest(k=99), PrivateClusterSelect(k=50)):
         selector.set_params(schema=MAIL, ledger=ledger).fit(FRAME)
         assert selector.support_.all() and ledger.spent == 0 and selector.private_

@@ -19,7 +19,7 @@ from veil import (
     load_model,
     open_source,
 )
-from veil.plans.run import total
+from veil.plans.outcome import total
 from veil.plans.trees.trees import FORESTS, TREES
 from veil.report import report
 

@@ -20,7 +20,7 @@ HUGE = 10**6
 def ask(plan, rows, schema, epsilon=1, limit=None, seed=0, **settings):
     """A release, and the source that gave it."""
     source = open_source(rows, schema, Ledger(limit or epsilon, schema.name), noise=seed)
-    return plan(source, Budget(epsilon), **settings), source
+    return plan(source, Budget(epsilon), **settings).table, source
 
 
 def table(size=300, seed=0):
@@ -108,7 +108,7 @@ def test_the_number_of_columns_can_be_chosen_on_held_out_rows_at_no_further_cost
     rows, schema = table(3000)
     ledger = Ledger(50, schema.name)
     source = open_source(rows, schema, ledger, noise=0)
-    release = projected_histogram(source, Budget(50), columns="held-out", bins=2)
+    release = projected_histogram(source, Budget(50), columns="held-out", bins=2).table
     assert {"a", "b"} <= set(release.question.columns)
     assert ledger.left == 0
     assert len({receipt.account for receipt in source.record.receipts}) > 3
@@ -227,3 +227,13 @@ def test_tiny_and_astronomical_budgets_are_spent_to_the_end(plan, rows, epsilon)
     for seed in range(5):  # with a tiny one, the noisy number of rows may be in the billions
         _, source = ask(plan, {name: values[:rows] for name, values in made.items()}, schema, epsilon, seed=seed)
         assert sum(receipt.epsilon for receipt in source.record.receipts) == Fraction(epsilon)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_plan_gives_back_the_class_totals_too_whatever_was_asked_before(plan):
+    rows, schema = table()
+    source = open_source(rows, schema, Ledger(2, schema.name), noise=0)
+    source.count(WHOLE, Budget(1))
+    found = plan(source, Budget(1))
+    assert found.totals is source.record.releases[1] and found.totals.value.shape == (1, len(schema.classes))
+    assert found.table is source.record.releases[-1]

@@ -1,9 +1,11 @@
 """Running a plan: what it cost, and a rehearsal that opens and charges nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from veil import Budget, Categorical, Ledger, LedgerProblem, Numeric, Schema, Text, grid
-from veil.plans.run import MOST_ROWS, guessed_rows, made_up, rehearse, run
+from veil.plans.run import MOST_ROWS, guessed_rows, made_up, opened, rehearse, run, run_on
 
 
 def schema(**more):
@@ -36,7 +38,35 @@ def test_made_up_rows_have_every_column_within_its_domain():
 def test_a_run_says_what_it_made_released_and_cost(tmp_path):
     path = tmp_path / "l.ledger"
     Ledger.create(path, 2, "made")
-    made, releases, receipts = run(plan, made_up(schema(), 9), schema(), Budget(1), ledger=path)
-    assert releases == (made,) and receipts == (made.receipt,) and Ledger.open(path).spent == 1
+    found = run(plan, made_up(schema(), 9), schema(), Budget(1), ledger=path, method="counts", settings={"a": 1})
+    assert found.releases == (found.made,) and found.receipts == (found.made.receipt,)
+    assert found.epsilon == Ledger.open(path).spent == 1 and found.private
+    assert (found.method, found.settings, found.schema) == ("counts", {"a": 1}, schema())
+    assert repr(found) == "Outcome of counts on 'made' for epsilon 1"
     with pytest.raises(LedgerProblem, match="'other'"):
         run(plan, made_up(schema(), 9), schema(), Budget(1), ledger=Ledger(1, "other"))
+
+
+def test_an_outcome_of_disjoint_parts_costs_the_dearest_and_of_the_same_rows_the_sum():
+    def both(source, budget):
+        for part, cost in zip(source.split_at_random(1, 1), budget.split(1, 2), strict=True):
+            plan(part, cost)
+        return plan(source, budget)
+
+    found = run(both, made_up(schema(), 9), schema(), Budget(3), ledger=Ledger(5, "made"))
+    assert [receipt.epsilon for receipt in found.receipts] == [1, 2, 3] and found.epsilon == 2 + 3
+
+
+def test_an_outcome_is_private_if_all_of_it_is():
+    rows, ledger = made_up(schema(), 9), Ledger(9, "made")
+    found = run(plan, rows, schema(), Budget(1), ledger=ledger)
+    assert found.private and not run(plan, rows, schema(), Budget(1), ledger=ledger, noise=1).private
+    assert not replace(found, schema=schema(public=True)).private
+    assert not replace(found, receipts=()).private  # answers that nobody paid for
+    assert replace(found, releases=(), receipts=()).private  # nothing was asked
+
+
+def test_what_was_asked_of_a_source_before_is_not_part_of_an_outcome():
+    source = opened(made_up(schema(), 9), schema(), Budget(3), ledger=Ledger(3, "made"))
+    first, second = (run_on(source, plan, Budget(cost)) for cost in (1, 2))
+    assert (first.epsilon, second.epsilon) == (1, 2) and first.releases + second.releases == (first.made, second.made)

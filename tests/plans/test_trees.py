@@ -24,7 +24,7 @@ from veil import (
     open_source,
 )
 from veil.plans.finish import probabilities
-from veil.plans.run import total
+from veil.plans.outcome import total
 from veil.plans.trees.branches import Cuts, Node
 from veil.plans.trees.coins import draw
 from veil.plans.trees.growing import Rules, grow

@@ -23,6 +23,7 @@ from veil import (
     grid,
     open_source,
 )
+from veil.plans.outcome import Outcome
 from veil.synopsis.cells import digits, noise_alone, sizes, sum_error, sums, variance
 
 HUGE = 10**9  # an epsilon that leaves no noise
@@ -32,7 +33,7 @@ def made(rows, schema, ask, epsilon=HUGE, **more):
     """The synopsis that one question gives."""
     source = open_source(rows, schema, Ledger(epsilon, schema.name), **more)
     release = ask(source, Budget(epsilon))
-    return Synopsis(schema, release, *source.record, method="one question", settings={"epsilon": str(epsilon)})
+    return Synopsis(Outcome(release, "one question", {"epsilon": str(epsilon)}, schema, *map(tuple, source.record)))
 
 
 def dense(source, budget):
@@ -94,7 +95,7 @@ def test_the_standard_error_is_that_of_a_sum_of_noise(rows, schema):
     sizes_of, totals = dense_grid(schema).size * 3, []
     for _ in range(400):
         release = dense(source, Budget("0.7"))
-        synopsis = Synopsis(schema, release, [release], [release.receipt], "m", {})
+        synopsis = Synopsis(Outcome(release, "m", {}, schema, (release,), (release.receipt,)))
         totals.append(int(synopsis.marginal().counts))
     expected = synopsis.marginal().standard_errors
     a = exp(-0.7)
@@ -201,9 +202,9 @@ def test_a_synopsis_is_made_of_counts_over_a_grid_of_features(rows, schema):
         (source.count(grid(schema, "party"), Budget(1)), "leave it out"),
     ):
         with pytest.raises(BadInput, match=words):
-            Synopsis(schema, release, [release], [release.receipt], "m", {})
+            Synopsis(Outcome(release, "m", {}, schema, (release,), (release.receipt,)))
     with pytest.raises(BadInput, match="among its releases"):
-        Synopsis(schema, source.count(grid(schema, "age"), Budget(1)), [chosen], [chosen.receipt], "m", {})
+        Synopsis(Outcome(source.count(grid(schema, "age"), Budget(1)), "m", {}, schema, (chosen,), (chosen.receipt,)))
 
 
 def test_counts_that_are_not_by_class_have_no_label(rows, schema):
@@ -262,7 +263,7 @@ def test_the_noise_of_real_rows_stays_within_its_error():
     exact = source.count(grid(schema, name), Budget(HUGE // 10**5)).value
     for _ in range(200):
         release = source.count(grid(schema, name, schema.features[1].name), Budget(1))
-        synopsis = Synopsis(schema, release, [release], [release.receipt], "m", {})
+        synopsis = Synopsis(Outcome(release, "m", {}, schema, (release,), (release.receipt,)))
         marginal = synopsis.marginal([name, schema.label])
         inside.append(np.abs(marginal.counts - exact) <= marginal.error())
     assert sizes(release)[-1] == 3 and 0.94 < np.mean(inside) < 0.985

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from test_answers import dense_grid, made, wide_synopsis
 from containers import rewrite, swap
 from veil import BadInput, Budget, Gini, Ledger, Synopsis, axis, load_model, load_synopsis, open_source
 from veil.kernel import Receipt
+from veil.plans.outcome import Outcome
 from veil.synopsis.table import synopsis_parts
 
 
@@ -80,7 +82,7 @@ def test_a_synopsis_is_a_witness_of_its_ledger(rows, schema, tmp_path):
     ledger = Ledger.create(tmp_path / "l.ledger", 2, schema.name)
     source = open_source(rows, schema, ledger)
     release = ask(source, Budget(1))
-    Synopsis(schema, release, *source.record, method="m", settings={}).save(tmp_path / "s.veil")
+    Synopsis(Outcome(release, "m", {}, schema, *map(tuple, source.record))).save(tmp_path / "s.veil")
     receipts = json.loads(zipfile.ZipFile(tmp_path / "s.veil").read("receipts.json"))
     assert ledger.verify(receipts) == 3 and len(receipts) == 2
 
@@ -94,13 +96,15 @@ def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monke
     for table in (rows, rows.head(0), rows.sample(40, replace=True, random_state=1)):
         synopsis = made(table, schema, lambda s, b: s.count(dense_grid(s.schema), b), epsilon=1)
         known = {name: "x" for name in ("ledger", "hash", "time", "run")}
-        synopsis.receipts_ = tuple(Receipt(**{**vars(receipt), **known}) for receipt in synopsis.receipts_)
-        files.append((synopsis_parts(synopsis), repr(synopsis), synopsis.to_frame(random_state=0).to_csv()))
+        receipts = tuple(Receipt(**{**vars(receipt), **known}) for receipt in synopsis.receipts_)
+        synopsis = Synopsis(replace(synopsis.outcome_, receipts=receipts))
+        files.append((synopsis_parts(synopsis.outcome_), repr(synopsis), synopsis.to_frame(random_state=0).to_csv()))
     assert files[0] == files[1] == files[2]
 
 
 def test_a_synopsis_holds_only_what_is_on_the_list(synopsis, path):
-    assert set(vars(synopsis)) == {"schema_", "release_", "releases_", "receipts_", "settings_", "method"}
+    assert set(vars(synopsis)) == {"outcome_"}
+    assert set(vars(synopsis.outcome_)) == {"made", "method", "settings", "schema", "releases", "receipts"}
     body = json.loads(zipfile.ZipFile(path).read("synopsis.json"))
     assert set(body) == {"method", "settings", "private", "table", "releases"}
 

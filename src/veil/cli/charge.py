@@ -13,8 +13,10 @@ from ..display import amount, number, readable
 from ..errors import BadInput
 from ..files.tables import RowFile, check_space, check_types, new_file, writing
 from ..kernel import Budget, Ledger
+from ..pages import Published
+from ..plans.outcome import Outcome, total
 from ..plans.rehearsal import HEADER, plan_cell, plan_row
-from ..plans.run import guessed_rows, total
+from ..plans.run import check_budget, guessed_rows
 from ..questions import Grid
 from ..schema import Schema
 from ..verdicts import Verdict
@@ -63,18 +65,21 @@ def own_ledger(cost: Budget, schema: Schema, note: str, out: Path | None) -> Led
 
 
 @contextmanager
-def saying_charges(shared: Ledger | None) -> Iterator[None]:
-    """Says, if what runs inside is stopped or fails, what the ledger was charged meanwhile: that is not refunded."""
+def saying_charges(shared: Ledger | None, cost: Budget) -> Iterator[None]:
+    """Runs what is inside if the ledger can pay for it; says, if that is stopped or fails, what the ledger was charged
+    meanwhile, which is not refunded."""
+    if shared:
+        check_budget(shared, cost)
     before = shared.spent if shared else Fraction(0)
     try:
         yield
     except BaseException as problem:
-        cost = shared.spent - before if shared else Fraction(0)
-        said = f"epsilon {amount(cost)} was charged to the ledger since the start, and stays charged"
+        charged = shared.spent - before if shared else Fraction(0)
+        said = f"epsilon {amount(charged)} was charged to the ledger since the start, and stays charged"
         if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
-            echo(f"veil: stopped; {said if cost else 'no ledger was charged'}", err=True)
+            echo(f"veil: stopped; {said if charged else 'no ledger was charged'}", err=True)
             raise Stopped(getattr(problem, "code", 130)) from None
-        elif cost:
+        elif charged:
             echo(f"veil: {said}", err=True)
         raise
 
@@ -154,12 +159,13 @@ def report_writer(ledger: Ledger, part: str = "", links: Mapping[str, str] | Non
     return write
 
 
-def facts(made: Any, ledger: Ledger) -> dict[str, Any]:
+def facts(made: Published, ledger: Ledger) -> dict[str, Any]:
     """How it was made and what it cost, for machines; what is left and the receipts are exact, as in the ledger."""
-    receipts = [receipt.to_dict() for receipt in made.receipts_]
-    costs = amounts(epsilon=total(made.receipts_), left=ledger.left)
-    worth = {"method": made.method, "verdict": made.verdict_.to_dict()}
-    return {**worth, **costs, "private": made.private_, "receipts": receipts}
+    outcome = made.outcome_
+    receipts = [receipt.to_dict() for receipt in outcome.receipts]
+    costs = amounts(epsilon=outcome.epsilon, left=ledger.left)
+    worth = {"method": outcome.method, "verdict": made.verdict_.to_dict()}
+    return {**worth, **costs, "private": outcome.private, "receipts": receipts}
 
 
 def say_verdict(verdict: Verdict) -> None:
@@ -172,7 +178,7 @@ def say_verdict(verdict: Verdict) -> None:
 
 
 def say(
-    made: Any, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool, beside: Sequence[Any] = ()
+    made: Published, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool, beside: Sequence[Any] = ()
 ) -> None:
     """What it is worth and what was written, whether it is private and what it cost.
 
@@ -180,25 +186,31 @@ def say(
 
     `beside` are receipts of what was answered in the same run.
     """
-    measured = bool(beside) and made.verdict_.advice == MEASURE
-    say_verdict(replace(made.verdict_, advice="") if measured else made.verdict_)
-    if not made.private_:
-        console.print((OPEN if made.schema_.public else SEEDED).format(what=what), style="bold red")
-    may = _may_be_published(made, "Both" if page else "It")
+    outcome, verdict = made.outcome_, made.verdict_
+    measured = bool(beside) and verdict.advice == MEASURE
+    say_verdict(replace(verdict, advice="") if measured else verdict)
+    say_not_private(outcome, what)
+    may = _may_be_published(outcome, "Both" if page else "It")
     console.print(f"Wrote {out}{f', and {page}' if page else ''}: open it in a browser.{may}", markup=False)
-    cost = f"It cost epsilon {amount(total([*made.receipts_, *beside]))}"
+    cost = f"It cost epsilon {amount(total([*outcome.receipts, *beside]))}"
     if shared:
         console.print(f"{cost}; the ledger has {amount(ledger.left)} of {amount(ledger.limit)} left.")
     else:
         console.print(f"{cost}; no ledger was charged: use --ledger if more is to follow.")
 
 
-def _may_be_published(made: Any, what: str) -> str:
+def say_not_private(outcome: Outcome[Any], what: str) -> None:
+    """Why the promise does not hold; nothing if it does."""
+    if not outcome.private:
+        console.print((OPEN if outcome.schema.public else SEEDED).format(what=what), style="bold red")
+
+
+def _may_be_published(outcome: Outcome[Any], what: str) -> str:
     """That it may be published; above a cost that hides little, what its report says of that instead."""
     from ..report.sections import WEAK, hidden
 
-    weak = total(made.receipts_) > WEAK
-    return hidden(made) if weak or not made.private_ else f" {what} may be published."
+    weak = outcome.epsilon > WEAK
+    return hidden(outcome) if weak or not outcome.private else f" {what} may be published."
 
 
 def show_plan(

@@ -10,7 +10,6 @@ import typer
 
 from ..errors import SameRows
 from ..kernel import Budget, Ledger
-from ..plans.run import check_budget
 from ..schema import Schema
 from ..verdicts.expected import of_rehearsed_curve
 from . import charge
@@ -65,13 +64,11 @@ def evaluate(
         charge.show_plan(asked, judged, shared, as_json, of_rehearsed_curve)
         return
     check_paths(page, model, data, schema, ledger)
-    if shared:
-        check_budget(shared, budget)
     charge.check_disk(public, ledger, page)
     charged = shared or charge.own_ledger(budget, public, note, page)
     settings: dict[str, Any] = {"schema": public, "ledger": charged, "positive": positive, "random_state": seed}
     make = partial(private_roc_curve, published, epsilon=budget.epsilon, **settings)
-    with charge.saying_charges(shared):
+    with charge.saying_charges(shared, budget):
         write = charge.report_writer(charged, links=_beside(model, page))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SameRows)  # said below in other words

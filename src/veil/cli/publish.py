@@ -10,7 +10,7 @@ from ..display import readable
 from ..errors import BadInput
 from ..files.tables import check_table_path, write_table
 from ..kernel import Budget, Ledger
-from ..plans.run import check_budget, guessed_rows
+from ..plans.run import guessed_rows
 from ..schema import Schema
 from . import charge
 from .output import Encoding, Json, Multiline, check_paths, console, print_json
@@ -62,15 +62,13 @@ def publish(
     page = report or out.with_suffix(".html")
     check_paths(out, page, synthetic, data, schema, ledger)
     _check_synthetic(synthetic, rows)
-    if shared:
-        check_budget(shared, budget)
     guess = guessed_rows(public) if rows is None else rows
     charge.check_disk(public, ledger, out, page, more={synthetic: guess} if synthetic else {})
     charged = shared or charge.own_ledger(budget, public, note, out)
     others: dict[Path, charge.Writer] = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(charged)
     make = _maker(public, budget, method, charged, seed)
-    with charge.saying_charges(shared):
+    with charge.saying_charges(shared, budget):
         made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}

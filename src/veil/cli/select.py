@@ -13,7 +13,6 @@ from ..display import amount, number
 from ..errors import BadInput, VeilError
 from ..files.tables import RowFile, new_file, writing
 from ..kernel import Budget, Ledger
-from ..plans.run import check_budget, total
 from ..plans.selecting.selection import ABOVE, BEST
 from ..schema import Schema
 from ..verdicts import Verdict, of_selection
@@ -64,11 +63,9 @@ def select(
         charge.show_plan(model.rehearse(), public, shared, as_json, partial(_expected, model))
         return
     check_paths(data, schema, out, ledger)
-    if shared:
-        check_budget(shared, cost)
     charge.check_disk(public, ledger, out)
     model.ledger = shared or charge.own_ledger(cost, public, note, out)
-    with charge.saying_charges(shared):
+    with charge.saying_charges(shared, cost):
         _fit(model, rows_file, out, force, as_json)
     if as_json:
         print_json({**_listed(model), **charge.facts(model, model.ledger)})
@@ -144,10 +141,7 @@ def _listed(model: Any) -> dict[str, Any]:
 
 def _say(model: Any, out: Path | None, shared: Ledger | None) -> None:
     charge.say_verdict(model.verdict_)
-    if not model.private_:
-        console.print(
-            (charge.OPEN if model.schema_.public else charge.SEEDED).format(what="selection"), style="bold red"
-        )
+    charge.say_not_private(model.outcome_, "selection")
     scored = model.scores_ is not None
     values = [(number(score),) for score in model.scores_] if scored else [()] * len(model.selected_)
     rows = [(place, name, *value) for place, (name, value) in enumerate(zip(model.selected_, values, strict=True), 1)]
@@ -161,6 +155,6 @@ def _say(model: Any, out: Path | None, shared: Ledger | None) -> None:
     if out and rows:
         follow = "" if model.verdict_.bad else f" Next: veil train DATA --schema {out}"
         console.print(f"Wrote {out}: the schema with these alone.{follow}", markup=False)
-    cost = f"It cost epsilon {amount(total(model.receipts_))}"
+    cost = f"It cost epsilon {amount(model.outcome_.epsilon)}"
     left = f"the ledger has {amount(shared.left)} of {amount(shared.limit)} left" if shared else "no ledger was charged"
     console.print(f"{cost}; {left}.")

@@ -9,7 +9,6 @@ import typer
 from ..errors import BadInput
 from ..kernel import Budget
 from ..plans.catalogue import NAMES, presets
-from ..plans.run import check_budget
 from ..schema import Schema
 from . import charge
 from .evaluate import link, numbers
@@ -71,8 +70,6 @@ def train(
     judged = out.with_name(f"{out.stem}-evaluation.html") if test_share else None
     check_paths(out, page, judged, data, schema, ledger)
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
-    if shared:
-        check_budget(shared, cost)
     charge.check_disk(public, ledger, out, page, judged)
     model.ledger = shared or charge.own_ledger(cost, public, note, out)
     kept_apart = {"how good it is on the rows kept apart": link(judged, page)} if judged else {}
@@ -80,7 +77,7 @@ def train(
     others: dict[Path, charge.Writer] = {page: charge.report_writer(model.ledger, told, kept_apart)}
     if judged:
         others[judged] = partial(run.write, links={f"how {out.name} was made": link(page, judged)})
-    with charge.saying_charges(shared):
+    with charge.saying_charges(shared, cost):
         charge.run_and_write(rows_file, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
@@ -141,4 +138,4 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
 def _write(draft: Path, model: Any) -> None:
     from ..models.files import write_model
 
-    write_model(draft, model)
+    write_model(draft, model.outcome_)

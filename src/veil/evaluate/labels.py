@@ -13,7 +13,7 @@ from ..plans.finish import nonnegative
 from ..plans.roc import code_scorer
 from ..questions import Binned, grid
 from .intervals import DRAWS, SEED, Interval, Numbers, share_interval
-from .result import LEVEL, Evaluation, ask, class_place, spoken, told
+from .result import LEVEL, Evaluation, Kept, ask, class_place, spoken, told
 from .scores import PREDICTION, RIGHT, prediction_table, score_table
 
 
@@ -29,8 +29,6 @@ class ConfusionMatrix(Evaluation):
     error: int
     accuracy: float
     accuracy_interval: Interval
-
-    method = "confusion matrix"
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -56,8 +54,6 @@ class Accuracy(Evaluation):
 
     accuracy: float
     accuracy_interval: Interval
-
-    method = "accuracy"
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -87,8 +83,6 @@ class CalibrationCurve(Evaluation):
     high: Numbers
     rows: Numbers
     positive: str
-
-    method = "calibration"
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -125,7 +119,7 @@ def private_confusion_matrix(
     row without a prediction that is a class is left out of the matrix.
     """
     table = prediction_table(model, X, y, schema, classes)
-    release, kept = ask(_predicted, model, table.rows, table.schema, epsilon, ledger, random_state)
+    release, kept = ask(_predicted, "confusion matrix", model, table.rows, table.schema, epsilon, ledger, random_state)
     names = table.schema.classes
     counts = release.value[: len(names)].T
     right = float(np.trace(counts))
@@ -154,7 +148,7 @@ def private_accuracy(
     The arguments are those of `private_confusion_matrix`; a row without a prediction counts as wrong.
     """
     table = prediction_table(model, X, y, schema, classes, right=True)
-    release, kept = ask(_right, model, table.rows, table.schema, epsilon, ledger, random_state)
+    release, kept = ask(_right, "accuracy", model, table.rows, table.schema, epsilon, ledger, random_state)
     wrong, right = map(float, release.value[:, 0])
     accuracy, interval = _accuracy(right, wrong, release.scale or 0.0, 1)
     return told(Accuracy(accuracy=accuracy, accuracy_interval=interval, **kept))
@@ -202,7 +196,7 @@ def private_calibration_curve(
     edges = np.linspace(0, 1, n_bins + 1)
     inner = [float(code) for code in np.searchsorted(scored.cuts, edges[1:-1]) + 1]
     plan = partial(_between, codes=len(scored.cuts) + 1, edges=inner)
-    release, kept = ask(plan, model, scored.rows, scored.schema, epsilon, ledger, random_state)
+    release, kept = ask(plan, "calibration", model, scored.rows, scored.schema, epsilon, ledger, random_state)
     return told(_calibration(release, edges, place, names[place], kept))
 
 
@@ -210,9 +204,7 @@ def _between(source: Source, budget: Budget, codes: int, edges: Sequence[float])
     return source.count(Binned(code_scorer("score", codes)[0], edges), budget)
 
 
-def _calibration(
-    release: Release[Any], edges: Numbers, place: int, positive: str, kept: dict[str, Any]
-) -> CalibrationCurve:
+def _calibration(release: Release[Any], edges: Numbers, place: int, positive: str, kept: Kept) -> CalibrationCurve:
     counts = release.value[:, [place, 1 - place]].astype(np.float64)
     found = [_accuracy(yes, no, release.scale or 0.0, 1) for yes, no in counts]
     shares, intervals = zip(*found, strict=True)

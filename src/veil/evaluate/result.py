@@ -1,6 +1,6 @@
 """Evaluation: what all results share, namely what was asked, what it cost and whether the promise holds."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,9 +9,10 @@ from typing import Any, ClassVar, TypeVar
 
 from ..display import amount, html_table, printable, readable
 from ..errors import BadInput, SameRows, warn
-from ..kernel import Budget, Ledger, Receipt, Release, Source
+from ..kernel import Budget, Ledger, Receipt, Source
 from ..pages import Reported
-from ..plans.run import check_budget, is_private, marks, run, share_rows, total
+from ..plans.outcome import Outcome, share_rows, total
+from ..plans.run import run
 from ..schema import Schema
 from ..schema.columns import text_of
 from ..verdicts import Verdict, of_intervals
@@ -38,9 +39,9 @@ class Judged:
     @classmethod
     def of(cls, model: Any) -> "Judged":
         """What is known of a classifier, of a function, or of scores that somebody brought."""
-        if hasattr(model, "receipts_"):
-            about = getattr(model, "method", ""), str(model.schema_.name), getattr(model, "file_", "")
-            return cls(type(model).__name__, *about, tuple(model.receipts_))
+        made = getattr(model, "outcome_", None)
+        if isinstance(made, Outcome):
+            return cls(type(model).__name__, made.method, made.schema.name, getattr(model, "file_", ""), made.receipts)
         if callable(model):
             return cls(f"the function {getattr(model, '__name__', type(model).__name__)}")
         return cls(type(model).__name__ if hasattr(model, "predict") else "values that were handed over")
@@ -52,29 +53,26 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Evaluation(ABC, Reported):
-    """What a model is worth on private rows, made of noisy answers alone; `releases_` and `receipts_` are all of it.
+class Evaluation(Reported):
+    """What a model is worth on private rows, made of noisy answers alone: `outcome_` has them and what they cost.
 
     `judged_` says which model it was.
     """
 
-    schema_: Schema
-    releases_: "tuple[Release[Any], ...]"
-    receipts_: tuple[Receipt, ...]
+    outcome_: Outcome[Any]
     judged_: Judged | None = None
 
-    method = "evaluation"
     chance: ClassVar[float | None] = None  # what guessing reaches, where that is known
 
     @property
-    def private_(self) -> bool:
-        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
-        return is_private(self.schema_, self.receipts_)
+    def method(self) -> str:
+        """What was asked about the model, such as roc."""
+        return self.outcome_.method
 
     @property
     def epsilon(self) -> Fraction:
         """What it cost."""
-        return total(self.receipts_)
+        return self.outcome_.epsilon
 
     @property
     @abstractmethod
@@ -87,10 +85,6 @@ class Evaluation(ABC, Reported):
         return of_intervals(self.intervals, self.releases_, self.schema_, self.chance)
 
     @property
-    def settings_(self) -> dict[str, Any]:
-        return {}
-
-    @property
     def same_rows_(self) -> bool:
         """Whether the model may have been trained on the rows that judged it, by the receipts: then it is flattered."""
         return self.judged_ is not None and share_rows(self.judged_.receipts, self.receipts_)
@@ -100,7 +94,7 @@ class Evaluation(ABC, Reported):
         return ""
 
     def __repr__(self) -> str:
-        found, mark = printable(self.summary()), marks(self.schema_, self.receipts_) + shown(self.verdict_)
+        found, mark = printable(self.summary()), self.outcome_.mark + shown(self.verdict_)
         return f"{found}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -112,6 +106,7 @@ class Evaluation(ABC, Reported):
 
 
 Result = TypeVar("Result", bound=Evaluation)
+Kept = dict[str, Any]  # the outcome, and which model was judged
 
 
 def told(found: Result) -> Result:
@@ -121,23 +116,28 @@ def told(found: Result) -> Result:
 
 
 def ask(
-    plan: Callable[[Source, Budget], Any], model: Any, rows: Any, schema: Schema, epsilon: Any, ledger: Any, noise: Any
-) -> tuple[Any, dict[str, Any]]:
+    plan: Callable[[Source, Budget], Any],
+    method: str,
+    model: Any,
+    rows: Any,
+    schema: Schema,
+    epsilon: Any,
+    ledger: Any,
+    noise: Any,
+) -> tuple[Any, Kept]:
     """What a plan makes of rows that a model has judged, and what an evaluation keeps beside it.
 
     A plan asks first what is refused first, so a refusal comes before any charge.
     """
-    budget = Budget(epsilon)
     book = Ledger.open(ledger) if isinstance(ledger, (str, PathLike)) else ledger
     if book is not None and schema.name == "evaluation" and schema.source is None:
         schema = schema.model_copy(update={"name": book.name})  # scores without a schema: the ledger knows the name
-    if book is not None:
-        check_budget(book, budget)
     judged = Judged.of(model)
     if book is not None and any(receipt.ledger == book.id for receipt in judged.receipts):
         warn(SAME_ROWS, SameRows)  # before anything is charged
-    made, releases, receipts = run(plan, rows, schema, budget, ledger=book, noise=noise, purpose="evaluate")
-    return made, {"schema_": schema, "releases_": releases, "receipts_": receipts, "judged_": judged}
+    asked = {"ledger": book, "noise": noise, "purpose": "evaluate"}
+    outcome = run(plan, rows, schema, Budget(epsilon), method=method, **asked)
+    return outcome.made, {"outcome_": outcome, "judged_": judged}
 
 
 def spoken(value: float, interval: Interval) -> str:

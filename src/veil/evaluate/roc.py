@@ -27,7 +27,7 @@ from .intervals import (
     rate_bands,
     share_interval,
 )
-from .result import LEVEL, Evaluation, ask, class_place, spoken, told
+from .result import LEVEL, Evaluation, Kept, ask, class_place, spoken, told
 from .scores import CELLS, STEEPEST, evaluation_schema, in_order, score_cuts, score_schema, score_table
 
 SIZES = 25  # percent of the budget of an AUC alone for the number of rows of each class
@@ -60,7 +60,6 @@ class RocCurve(Evaluation):
     positive: str
     counts: ScoreCounts
 
-    method = "roc"
     chance = 0.5
 
     def __iter__(self) -> Iterator[Numbers]:
@@ -96,7 +95,6 @@ class RocCurves(Evaluation):
     m: float
     m_interval: Interval
 
-    method = "roc"
     chance = 0.5
 
     @property
@@ -147,7 +145,6 @@ class Auc(Evaluation):
     auc: float
     auc_interval: Interval
 
-    method = "auc"
     chance = 0.5
 
     @property
@@ -189,7 +186,7 @@ def private_roc_curve(
     scored = score_table(model, X, y, schema, classes, bounds, default, positive)
     place = class_place(positive, scored.schema.classes)
     plan = partial(_count_each, cells=len(scored.cuts) + 1, **settings)
-    counts, kept = ask(plan, model, scored.rows, scored.schema, epsilon, ledger, random_state)
+    counts, kept = ask(plan, "roc", model, scored.rows, scored.schema, epsilon, ledger, random_state)
     return told(curves_of(counts, scored.cuts, place, kept))
 
 
@@ -211,16 +208,16 @@ def _count_each(source: Source, budget: Budget, cells: int, **settings: Any) -> 
     ]
 
 
-def curves_of(counts: Sequence[ScoreCounts], cuts: Any, place: int, kept: dict[str, Any]) -> "RocCurve | RocCurves":
+def curves_of(counts: Sequence[ScoreCounts], cuts: Any, place: int, kept: Kept) -> "RocCurve | RocCurves":
     """The curve of the class at this place, or one for each class if there are more than two."""
-    names = kept["schema_"].classes
+    names = kept["outcome_"].schema.classes
     if len(names) > 2:
         return many_curves(counts, cuts, kept)
     return one_curve(counts[0], cuts, place, (1 - place,), names, kept)
 
 
 def one_curve(
-    counts: ScoreCounts, cuts: Any, positive: int, others: tuple[int, ...], names: Sequence[str], kept: dict[str, Any]
+    counts: ScoreCounts, cuts: Any, positive: int, others: tuple[int, ...], names: Sequence[str], kept: Kept
 ) -> RocCurve:
     """The curve that counts show, with what noise leaves open; `cuts` are the scores at the cuts of the grid."""
     found = pairs(counts, positive, others)
@@ -240,14 +237,15 @@ def one_curve(
     )
 
 
-def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: dict[str, Any]) -> RocCurves:
+def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: Kept) -> RocCurves:
     """A curve for each class against the others, and Hand and Till's M (2001) over all pairs."""
-    names = kept["schema_"].classes
+    names = kept["outcome_"].schema.classes
     curves = {}
     for place, name in enumerate(names):
         others = tuple(other for other in range(len(names)) if other != place)
         curves[name] = one_curve(counts[place], cuts, place, others, names, kept)
-    return RocCurves(curves=curves, **dict(zip(("m", "m_interval"), hand_till(counts), strict=True)), **kept)
+    m, interval = hand_till(counts)
+    return RocCurves(curves=curves, m=m, m_interval=interval, **kept)
 
 
 def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
@@ -280,13 +278,17 @@ def private_auc(
     place, cells = class_place(positive, scored.schema.classes), len(scored.cuts) + 1
     if len(scored.schema.classes) > 2:
         plan = partial(_count_each, cells=cells)
-        counts, kept = ask(plan, model, scored.rows, scored.schema, epsilon, ledger, random_state)
-        return told(Auc(**dict(zip(("auc", "auc_interval"), hand_till(counts), strict=True)), **kept))
+        counts, kept = ask(plan, "auc", model, scored.rows, scored.schema, epsilon, ledger, random_state)
+        return told(_auc(hand_till(counts), kept))
     found, kept = ask(
         lambda source, budget: misordered_area(source, budget, place, *code_scorer("score", cells)),
-        model, scored.rows, scored.schema, epsilon, ledger, random_state,
+        "auc", model, scored.rows, scored.schema, epsilon, ledger, random_state,
     )  # fmt: skip
-    return told(Auc(auc=found[0], auc_interval=found[1], **kept))
+    return told(_auc(found, kept))
+
+
+def _auc(found: tuple[float, Interval], kept: Kept) -> Auc:
+    return Auc(auc=found[0], auc_interval=found[1], **kept)
 
 
 def misordered_area(

@@ -17,9 +17,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from ..errors import BadInput
 from ..models import PrivateClassifier
-from ..models.base import declared, is_public
+from ..models.base import PrivateEstimator, declared, is_public
 from ..models.rows import as_table, label_column
-from ..models.selectors import PrivateSelector
 from ..progress import advance, progress
 from ..questions.odds import odds_of
 from ..questions.scorers import UNIT
@@ -149,10 +148,12 @@ def rows_schema(model: Any, schema: Any) -> Schema | None:
 def _own_schema(model: Any) -> Schema | None:
     if isinstance(model, PrivateClassifier):
         return getattr(model, "schema_", None)  # one that is not fitted says so when it is asked
-    inside = [*model.get_params().values(), *vars(model).values()] if isinstance(model, BaseEstimator) else []
-    for part in inside:
-        if isinstance(part, (PrivateClassifier, PrivateSelector)):
-            return getattr(part, "schema_", None) if is_public(part.schema) else declared(part.schema)
+    inside = [model, *model.get_params().values(), *vars(model).values()] if isinstance(model, BaseEstimator) else []
+    for part in (one for one in inside if isinstance(one, PrivateEstimator)):
+        if part.schema is not None and not is_public(part.schema):
+            return declared(part.schema)
+        if hasattr(part, "schema_"):
+            return part.schema_
     return None
 
 
@@ -250,7 +251,7 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
     """
     if not (0 < cuts[0] and cuts[-1] < 1):
         raise BadInput("the scores of this model are probabilities: leave out bounds")
-    scores = model._scores(X)[:, in_order(model, public)]
+    scores = model.class_scores(X)[:, in_order(model, public)]
     labels = [positive] if scores.shape[1] == 2 else range(scores.shape[1])
     edges = np.floor(np.log(cuts / (1 - cuts)) * UNIT).astype(np.int64)
     odds = np.hstack([odds_of(scores, label) for label in labels])

@@ -1,5 +1,6 @@
 """Training and evaluation in one run, on disjoint parts of one table: the whole costs what the dearer part costs."""
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -8,11 +9,12 @@ import numpy as np
 from sklearn.base import clone
 
 from ..errors import BadInput
-from ..kernel import Budget, Ledger, exact, open_source
+from ..kernel import Budget, Ledger, exact
 from ..models import PrivateClassifier
+from ..models.base import keep_names
 from ..models.rows import training_columns
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import check_budget, guessed_rows, made_up, try_out
+from ..plans.run import guessed_rows, made_up, opened, run_on, try_out
 from ..questions import Linear
 from .result import Judged, class_place
 from .roc import RocCurve, RocCurves, counts_of_part, curves_of
@@ -28,30 +30,19 @@ def fit_and_evaluate(
     by itself, once, inside the kernel. Fitting costs the model's epsilon and the curve this one, each of its own part,
     so the ledger is charged the larger of the two.
     """
-    schema, settings, part = model.schema, model.settings(), _part(share)
-    judged, budget, cost = evaluation_schema(None, schema, None), Budget(model.epsilon), Budget(epsilon)
+    schema, part, budget, cost = model.schema, _part(share), Budget(model.epsilon), Budget(epsilon)
+    judged = evaluation_schema(None, schema, None)
     place = class_place(positive, judged.classes)
     judge = partial(counts_of_part, labels=[place] if len(judged.classes) == 2 else range(len(judged.classes)))
-    check_budget(ledger, max(budget, cost))
     try_out(partial(judge, scorer=Linear({}, np.zeros(len(judged.classes)))), schema, cost)
 
-    columns, purpose = training_columns(rows, None, schema), f"train {model.method}, evaluate"
-    source = open_source(columns, schema, ledger, noise=model.random_state, purpose=purpose)
+    columns, purpose = training_columns(rows, None, schema), f"{model.purpose}, evaluate"
+    asked = {"ledger": ledger, "noise": model.random_state, "purpose": purpose}
+    source = opened(columns, schema, max(budget, cost), **asked)
     training, testing = source.split_at_random(part.denominator - part.numerator, part.numerator)
-    scorer = model._plan(training, budget)
-    fitted = source.record
-    model._keep(schema, scorer, tuple(fitted.releases), tuple(fitted.receipts), settings)
-    model._keep_names(rows)
-
-    counts, cuts = judge(testing, cost, scorer=scorer)
-    asked = source.record
-    kept = {
-        "schema_": judged,
-        "releases_": tuple(asked.releases[len(fitted.releases) :]),
-        "receipts_": tuple(asked.receipts[len(fitted.receipts) :]),
-        "judged_": Judged.of(model),
-    }
-    return curves_of(counts, cuts, place, kept)
+    keep_names(model.fit_source(training, budget), rows)
+    outcome = run_on(testing, partial(judge, scorer=model.scorer_), cost, method="roc")
+    return curves_of(*outcome.made, place, {"outcome_": replace(outcome, schema=judged), "judged_": Judged.of(model)})
 
 
 def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Rehearsal:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from ..errors import BadInput
 from ..kernel import PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
+from ..plans.outcome import Outcome
 from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, Sum, Tree
 from ..schema import Schema
 from ..schema.encoding import quiet
@@ -40,21 +41,22 @@ OPENED = {
     "synopsis": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
     "model": "veil.load_model opens it in Python; a synopsis is made by `veil publish`",
 }
+MADE = {"synopsis": "table", "model": "scorer"}  # what the part is called that was made of the releases
 Held = TypeVar("Held")
 
 
-def make_parts(kind: str, published: Any, **more: Any) -> dict[str, bytes]:
-    """Everything a file holds, by name: what was released, what it cost, and what was public before."""
+def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
+    """Everything a file holds, by name: what was made and released, what it cost, and what was public before."""
     arrays: list[Any] = []
     body = {
-        "method": published.method,
-        "settings": published.settings_,
-        "private": published.private_,
-        **{name: _pack(value, arrays) for name, value in more.items()},
-        "releases": [_pack_release(release, arrays) for release in published.releases_],
+        "method": outcome.method,
+        "settings": dict(outcome.settings),
+        "private": outcome.private,
+        MADE[kind]: _pack(outcome.made, arrays),
+        "releases": [_pack_release(release, arrays) for release in outcome.releases],
     }
-    receipts = [receipt.to_dict() for receipt in published.receipts_]
-    texts = [_json(body, None), _json(receipts), published.schema_.to_toml().encode()]
+    receipts = [receipt.to_dict() for receipt in outcome.receipts]
+    texts = [_json(body, None), _json(receipts), outcome.schema.to_toml().encode()]
     named = dict(zip(_texts(kind), texts, strict=True))
     parts = {**named, **{f"arrays/{i}.npy": _npy(array) for i, array in enumerate(arrays)}}
     if max(map(len, named.values())) > MOST_JSON or sum(map(len, parts.values())) > MOST - MOST_JSON:
@@ -70,8 +72,8 @@ def write_parts(path: str | os.PathLike[str], parts: Mapping[str, bytes]) -> Non
             file.writestr(zipfile.ZipInfo(name, STAMP), content, zipfile.ZIP_DEFLATED)
 
 
-def read(path: str | os.PathLike[str], kind: str, check: Callable[[dict[str, Any]], Held]) -> Held:
-    """What `check` makes of the content of a file: method, settings, schema, releases, receipts and all else in it.
+def read(path: str | os.PathLike[str], kind: str, check: Callable[[Outcome[Any]], Held]) -> Held:
+    """What `check` makes of the outcome that a file holds.
 
     Whatever is wrong with a file, or makes `check` raise, is one complaint about the file.
     """
@@ -164,8 +166,8 @@ def _bytes_of(integers: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return np.frombuffer(text, np.uint8).reshape(len(integers), width)
 
 
-def _content(parts: Mapping[str, bytes], kind: str) -> dict[str, Any]:
-    """The content of a file: releases and receipts are checked, and what kinds of things there are."""
+def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
+    """The outcome in a file: releases and receipts are checked, and what kinds of things there are."""
     arrays = Arrays([parts[name] for name in parts if name.startswith("arrays/")])
     body, schema = read_json(parts[f"{kind}.json"]), Schema.loads(parts["schema.toml"].decode())
     receipts = {receipt.number: receipt for receipt in map(_receipt, read_json(parts["receipts.json"]))}
@@ -174,10 +176,9 @@ def _content(parts: Mapping[str, bytes], kind: str) -> dict[str, Any]:
         _check_release(release, schema)
     method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # that, the receipts say
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
-    known = {"method": method, "settings": settings, "schema": schema, "releases": releases}
-    insist(len(body) == 1 and not known.keys() & body.keys())  # what was made of the releases, and nothing else
-    more = {name: _unpack(value, arrays) for name, value in body.items()}
-    return {**known, **more, "receipts": tuple(receipts.values())}
+    made = _unpack(body.pop(MADE[kind]), arrays)
+    insist(not body)
+    return Outcome(made, method, settings, schema, releases, tuple(receipts.values()))
 
 
 def _check_release(release: Release[Any], schema: Schema) -> None:
@@ -201,7 +202,7 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
     if release.receipt.verb in ("minimise", "minimise_words"):
         insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.size > 0)
     if release.receipt.verb in ("count_sparse", "count_words_sparse"):
-        known = (schema.classes,) if release.receipt.verb == "count_sparse" else (schema.classes, ("",))
+        known = (schema.classes, ("",)) if type(release.question) is Bag else (schema.classes,)
         insist(release.classes in known and release.scale is not None)
         _check_sparse(release.value, release.question.size * len(release.classes), len(release.classes))
 

@@ -56,13 +56,12 @@ __all__ = [
 def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:
     """The model in a file that `save` or `veil train` wrote; safe to use on files from strangers."""
     held = read_model(path)
-    if held["method"] not in METHODS:
+    if held.method not in METHODS:
         raise BadInput(f"{path} holds a model of a method that this version of Veil does not have: upgrade")
-    kind, settings = METHODS[held.pop("method")], held["settings"]
+    kind, settings = METHODS[held.method], held.settings
     if set(settings) != set(kind().settings()):
         raise BadInput(f"{path} has settings that this version of Veil does not have: upgrade")
-    model = kind(**{**settings, "epsilon": _number(settings["epsilon"])}, schema=held["schema"])
-    model._keep(**held)
+    model = kind(**{**settings, "epsilon": _number(settings["epsilon"])}, schema=held.schema).hold(held)
     model.file_ = os.path.basename(path)
     return model
 

@@ -1,10 +1,10 @@
-"""PrivateClassifier: what all private classifiers share; a model adds a plan and its settings."""
+"""PrivateEstimator and PrivateClassifier: what all that is fitted shares; a model adds a plan and its settings."""
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from types import MethodType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,12 @@ from ..display import amount, html_table, number, readable
 from ..errors import BadInput
 from ..files.artefacts import plain_settings
 from ..files.tables import new_file, writing
-from ..kernel import Budget, Receipt, Release, Source
-from ..pages import Reported
+from ..kernel import Budget, Release, Source
+from ..pages import Published, Reported
 from ..plans.finish import log_probabilities, probabilities
+from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import is_private, marks, rehearse, run, total
+from ..plans.run import opened, rehearse, run_on
 from ..questions import Scorer
 from ..schema import Schema
 from ..synopsis.domain import declared_values
@@ -68,44 +69,62 @@ class OfPublicRows:
         return self.method if model is None else MethodType(self.method, model)
 
 
-class PrivateClassifier(Reported, ClassifierMixin, BaseEstimator, ABC):
-    """A classifier that is fitted by asking private rows a few questions under a budget.
+class PrivateEstimator(Published, BaseEstimator):
+    """Whatever is fitted by asking private rows a few questions under a budget: classifiers, selectors, pipelines.
 
-    `epsilon` is what a fit costs, exactly. `schema` is a Schema, the path of one, or "public" for rows that are no
-    secret: their domain is then read from them and the model is marked as not private. `ledger` is a Ledger or the
-    path of one, and every fit is charged to it; without one a fit has a budget of its own, and of private rows it warns
-    (`veil.NoLedger`). `random_state` other than None makes the noise repeatable, and the model is marked as not
-    private.
-
-    `classes_` are whole numbers or truth values if the schema writes all classes so, else text.
-
-    After `fit`: `classes_`, `schema_`, `scorer_` (the public function that predicts), `releases_` (every noisy answer
-    it was made from), `receipts_` (what they cost) and `settings_`. Nothing else is kept. `verdict_` says what it is
-    worth beside its noise, and a fit that learned little says so in a LittleLearned warning.
+    A kind of it adds a plan, which it calls `method`, and its settings.
     """
 
     method: str
+    task: str
     of_words = False  # whether rows are words, not columns
 
-    @abstractmethod
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        """Ask the source within the budget, and turn its answers into a scorer."""
+    @property
+    def purpose(self) -> str:
+        """What a fit is for, as the ledger's reader is told."""
+        return f"{self.task} {self.method}"
 
-    def fit(self, X: Any, y: Any = None) -> "PrivateClassifier":
+    @abstractmethod
+    def _plan(self, source: Source, budget: Budget) -> Any:
+        """Ask the source within the budget, and make something of its answers."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit on rows X and their labels y; without y, X holds the label column that the schema names.
 
         Names and shapes are checked, values are not: a complaint about one would be an answer about it.
         """
-        schema, budget, settings = self._schema(X, y), Budget(self.epsilon), self.settings()
+        schema, budget = self._schema(X, y), Budget(self.epsilon)
         columns = training_columns(X, y, schema)
-        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": f"train {self.method}"}
-        made = run(self._plan, columns, schema, budget, **asked)
-        self._keep(schema, *made, settings)
-        if is_public(self.schema):
-            self._keep_classes(public_classes(schema.classes, columns[str(schema.label)]))
-        self._keep_names(X)
-        warn_if_bad(self.verdict_)
+        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": self.purpose}
+        self.fit_source(opened(columns, schema, budget, free=self.is_free(schema), **asked), budget)
+        self._finish(X, columns[str(schema.label)])
         return self
+
+    def fit_source(self, source: Source, budget: Any) -> Self:
+        """Fit on rows that are open already, as a part of a larger run; it costs the whole budget, exactly.
+
+        The source has the schema, the ledger and the noise; those of the model and its `epsilon` are not used. The
+        outcome holds what this fit asked, and nothing that was asked of the source before.
+        """
+        budget = Budget(budget)
+        settings = {**self.settings(), "epsilon": str(budget.epsilon)}
+        return self.hold(run_on(source, self._plan, budget, method=self.method, settings=settings))
+
+    def hold(self, outcome: Outcome[Any]) -> Self:
+        """Take this for the outcome of the last fit, as of a file that is opened."""
+        self.outcome_, self.n_features_in_ = outcome, len(outcome.schema.column) - 1
+        for name in ("feature_names_in_", "file_"):  # of a fit or a file before
+            self.__dict__.pop(name, None)
+        return self
+
+    def _finish(self, X: Any, labels: Any) -> None:
+        """Keep the names that rows have and, if they are public, the classes as labels have them; warn of a bad fit."""
+        keep_names(self, X)
+        warn_if_bad(self.verdict_)
+
+    def is_free(self, schema: Schema) -> bool:
+        """Whether a fit would cost nothing, since nothing need be asked."""
+        return False
 
     def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
@@ -116,32 +135,57 @@ class PrivateClassifier(Reported, ClassifierMixin, BaseEstimator, ABC):
             return (public_words if self.of_words else public_schema)(X, y, self)
         return fitting(X, declared(self.schema))
 
-    def _keep(
-        self,
-        schema: Schema,
-        scorer: Scorer,
-        releases: "tuple[Release[Any], ...]",
-        receipts: tuple[Receipt, ...],
-        settings: dict[str, Any],
-    ) -> None:
-        self.schema_, self.scorer_, self.releases_, self.receipts_ = schema, scorer, releases, receipts
-        self.settings_, self.n_features_in_ = settings, len(schema.column) - 1
-        vars(self).pop("file_", None)  # of a model that was loaded and is fitted again
-        self._keep_classes(declared_values(schema.classes))
+    def settings(self) -> dict[str, Any]:
+        """The parameters that shape what is fitted, as a file can hold them; not the schema, the ledger, the noise."""
+        apart = ("schema", "ledger", "random_state")
+        given = {name: value for name, value in self.get_params(deep=False).items() if name not in apart}
+        texts = {name: repr(value) for name, value in given.items() if isinstance(value, BaseEstimator)}
+        return plain_settings({**given, **texts}, self.epsilon)  # an estimator by its name: files hold no code
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
+    """A classifier that is fitted by asking private rows a few questions under a budget.
+
+    `epsilon` is what a fit costs, exactly. `schema` is a Schema, the path of one, or "public" for rows that are no
+    secret: their domain is then read from them and the model is marked as not private. `ledger` is a Ledger or the
+    path of one, and every fit is charged to it; without one a fit has a budget of its own, and of private rows it warns
+    (`veil.NoLedger`). `random_state` other than None makes the noise repeatable, and the model is marked as not
+    private.
+
+    `classes_` are whole numbers or truth values if the schema writes all classes so, else text.
+
+    After `fit`: `classes_` and `outcome_`, of which `schema_`, `scorer_` (the public function that predicts),
+    `releases_` (every noisy answer it was made from), `receipts_` (what they cost) and `settings_` are parts. Nothing
+    else is kept. `verdict_` says what it is worth beside its noise, and a fit that learned little says so in a
+    LittleLearned warning. `fit_source` fits on rows that are open already, as a part of a larger run.
+    """
+
+    task = "train"
+
+    def hold(self, outcome: Outcome[Any]) -> Self:
+        self._keep_classes(declared_values(outcome.schema.classes))
+        return super().hold(outcome)
+
+    def _finish(self, X: Any, labels: Any) -> None:
+        if is_public(self.schema):
+            self._keep_classes(public_classes(self.schema_.classes, labels))
+        super()._finish(X, labels)
 
     def _keep_classes(self, classes: npt.NDArray[Any]) -> None:
         """The classes sorted, as scikit-learn has them, and where each is among the scorer's."""
         self.classes_, self._order = np.unique(classes, return_index=True)
 
-    def _keep_names(self, X: Any) -> None:
-        """The number of features, and their names for a table that has names."""
-        keep_names(self, X)
-
     @property
-    def private_(self) -> bool:
-        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
-        check_is_fitted(self)
-        return is_private(self.schema_, self.receipts_)
+    def scorer_(self) -> Scorer:
+        """The public function that predicts."""
+        scorer: Scorer = self.outcome_.made
+        return scorer
 
     @property
     def verdict_(self) -> Verdict:
@@ -149,23 +193,24 @@ class PrivateClassifier(Reported, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return of_answers(self.releases_, self.schema_)
 
-    def _scores(self, X: Any) -> npt.NDArray[np.int64]:
+    def class_scores(self, X: Any) -> npt.NDArray[np.int64]:
+        """The score of each class in whole numbers, in the order of `classes_`: what probabilities are made of."""
         check_is_fitted(self)
-        codes = self.schema_.encode(feature_columns(X, self.schema_, type(self).__name__), label=False)
+        codes: Any = self.schema_.encode(feature_columns(X, self.schema_, type(self).__name__), label=False)
         return self.scorer_.scores(codes)[:, self._order]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each row. Columns are found by name; others, the label among them, are ignored."""
-        scores = self._scores(X)
+        scores = self.class_scores(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The probability of each class, in the order of `classes_`."""
-        return probabilities(self._scores(X))
+        return probabilities(self.class_scores(X))
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The logarithm of the probability of each class, in the order of `classes_`."""
-        return log_probabilities(self._scores(X))
+        return log_probabilities(self.class_scores(X))
 
     @OfPublicRows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -180,32 +225,22 @@ class PrivateClassifier(Reported, ClassifierMixin, BaseEstimator, ABC):
         """Write the model to a file that holds data only; `veil.load_model` reads it back."""
         check_is_fitted(self)
         with new_file(path, force=force) as draft, writing(path):
-            write_model(draft, self)
-
-    def settings(self) -> dict[str, Any]:
-        """The parameters that shape a model, as a file can hold them; not the schema, the ledger and the noise."""
-        apart = ("schema", "ledger", "random_state")
-        given = {name: value for name, value in self.get_params(deep=False).items() if name not in apart}
-        texts = {name: repr(value) for name, value in given.items() if isinstance(value, BaseEstimator)}
-        return plain_settings({**given, **texts}, self.epsilon)  # an estimator by its name: files hold no code
+            write_model(draft, self.outcome_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.input_tags.sparse = self.of_words
         tags.classifier_tags.poor_score = self.of_words  # of numbers, only whether they are above zero is used
-        tags.non_deterministic = self.random_state is None
         return tags
 
     def _summary(self) -> str:
-        spent, mark = amount(total(self.receipts_)), marks(self.schema_, self.receipts_)
-        name = f"{type(self).__name__} of '{readable(self.schema_.name)}'"
-        return f"{name} for epsilon {spent}{mark}{shown(self.verdict_)}"
+        name, outcome = f"{type(self).__name__} of '{readable(self.schema_.name)}'", self.outcome_
+        return f"{name} for epsilon {amount(outcome.epsilon)}{outcome.mark}{shown(self.verdict_)}"
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram; of a fitted model also what it cost."""
         diagram = str(super()._html_repr())
-        if not hasattr(self, "releases_"):
+        if not hasattr(self, "outcome_"):
             return diagram
         rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in self.releases_]
         header = ["answer", "about", "noise scale", "95 % within"]

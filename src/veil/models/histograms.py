@@ -51,8 +51,8 @@ class PrivPfCClassifier(PrivateClassifier):
 
     def _plan(self, source: Source, budget: Budget) -> Scorer:
         learner = _usable(self.learner, self.most_cells)
-        release = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells)
-        prior = _prior(source, release)
+        release, totals = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells)
+        prior = _prior(totals, release)
         if learner is not None:
             return learn_cells(learner, release, source.schema, prior)
         shape = [axis.size for axis in release.question.axes]
@@ -104,8 +104,8 @@ class ProjectedHistogramClassifier(PrivateClassifier):
     def _plan(self, source: Source, budget: Budget) -> Scorer:
         settings = {name: getattr(self, name) for name in ("rules", "columns", "bins", "share", "criterion")}
         learner = _usable(self.learner, self._least(source) if self.learner is not None else 0)
-        release = projected_histogram(source, budget, **settings)
-        prior = _prior(source)
+        release, totals = projected_histogram(source, budget, **settings)
+        prior = _prior(totals)
         if learner is None or release.question.size > MOST_LEARNED:
             return logistic_cells(release, source.schema, prior)
         return learn_cells(learner, release, source.schema, prior)
@@ -116,9 +116,8 @@ class ProjectedHistogramClassifier(PrivateClassifier):
         return prod(sizes[: self.columns if isinstance(self.columns, int) else 1])
 
 
-def _prior(source: Source, *more: Release[Any]) -> Numbers:
-    """The class shares, from the class totals that every plan asks first, and from tables that add up to them."""
-    tables = (source.record.releases[0], *more)
+def _prior(*tables: Release[Any]) -> Numbers:
+    """The class shares, from tables of counts that all add up to the class totals."""
     scales = [max(table.scale or 0.0, 1e-9) for table in tables]
     return class_prior(*class_totals([table.value for table in tables], scales))
 

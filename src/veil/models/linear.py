@@ -17,7 +17,7 @@ class LinearClassifier(PrivateClassifier):
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The sum of weights of each class, in the order of `classes_`; of two classes, by how far the second leads."""
-        margins = self._scores(X) / UNIT
+        margins = self.class_scores(X) / UNIT
         return np.asarray(margins[:, 1] - margins[:, 0] if margins.shape[1] == 2 else margins)
 
 

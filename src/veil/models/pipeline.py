@@ -4,9 +4,10 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +19,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..display import amount, html_table, text_table
 from ..errors import BadInput
-from ..kernel import Budget
+from ..files.artefacts import plain_settings
+from ..kernel import Budget, Source
 from ..pages import Page, Reported
-from ..plans.rehearsal import Rehearsal
-from ..plans.run import check_budget, guessed_rows, ledger_of, made_up, marks, total, warn_of_no_ledger
+from ..plans.narrow import Narrow
+from ..plans.outcome import Outcome
 from ..schema import Schema
 from ..verdicts import Verdict
-from .base import OfPublicRows, PrivateClassifier, declared, is_public
-from .narrowed import fitting
-from .rows import public_schema, public_words
+from ..verdicts.verdict import warn_if_bad
+from .base import OfPublicRows, PrivateClassifier, PrivateEstimator, is_public, keep_names
+from .rows import public_words
 from .selectors import PrivateSelector
 
 
-class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
+class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
     """Selectors, and a classifier last, that share a budget: `shares` of epsilon, one for each step.
 
     Every step is fitted with its part of epsilon on what the steps before it selected. Their own `epsilon`, `schema`,
@@ -40,8 +42,8 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
     Steps can have names, as in scikit-learn: `("nb", NaiveBayesClassifier())`, else those of their classes are used,
     for `set_params(nb__smoothing=2)`, `pipeline["nb"]` and `named_steps`.
 
-    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost), `schema_` (of what was selected), `releases_`
-    and `receipts_` of all.
+    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost) and `outcome_`, of which `schema_` (of what was
+    selected), `releases_` and `receipts_` of all are parts.
 
     >>> from veil import NaiveBayesClassifier, PrivateSelectKBest, datasets
     >>> rows, schema = datasets.load("iris")
@@ -50,6 +52,8 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
     >>> [str(cost) for cost in model.costs_]
     ['1/5', '4/5']
     """
+
+    method, task = "pipeline", "train"
 
     def __init__(
         self,
@@ -68,33 +72,46 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "PrivatePipeline":
-        """Fit one step after the other; refused before the first if the ledger cannot pay for all."""
-        steps, budget = self._checked(), Budget(self.epsilon)
-        schema = self._schema(X, y, steps)
-        parts = self._parts(steps, schema, budget)
-        ledger = ledger_of(self.ledger, budget, schema)
-        check_budget(ledger, budget)
-        warn_of_no_ledger(self.ledger, budget, schema, self.random_state)
-        fitted: list[Any] = []
-        for place, (step, part) in enumerate(zip(steps, parts, strict=True)):
-            given = {"schema": schema, "ledger": ledger, "random_state": _seed(self.random_state, place)}
-            fitted.append(clone(step).set_params(epsilon=part, **given).fit(X, y))
+    @property
+    def purpose(self) -> str:
+        return ", ".join(step.purpose for step in self._checked())
+
+    def _plan(self, source: Source, budget: Budget) -> list[Any]:
+        """The steps, fitted one after the other."""
+        steps, fitted = self._checked(), list[Any]()
+        for step, part in zip(steps, self._parts(steps, source.schema, budget), strict=True):
+            given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
+            fitted.append(clone(step).set_params(epsilon=part, **given).fit_source(source, part))
             if isinstance(step, PrivateSelector):
-                X, schema = fitted[-1].narrowed(X), fitted[-1].selected_schema_
-        for step in fitted:
-            step.ledger = self.ledger  # as other models keep it: a budget of its own is gone with the fit
-        self._keep(fitted)
+                narrow: Any = Narrow(source, fitted[-1].selected_schema_)
+                source = narrow
+        return fitted
+
+    def hold(self, outcome: Outcome[Any]) -> Self:
+        first, last = outcome.made[0], outcome.made[-1]
+        releases = tuple(release for step in outcome.made for release in step.releases_)  # in the words of each step
+        super().hold(replace(outcome, schema=last.schema_, releases=releases))
+        self.classes_, self.n_features_in_ = last.classes_, first.n_features_in_
         return self
 
-    def rehearse(self) -> Rehearsal:
-        """The answers that a fit would ask for, with their noise; nothing is opened or charged.
+    @property
+    def steps_(self) -> list[Any]:
+        """The fitted steps."""
+        steps: list[Any] = self.outcome_.made
+        return steps
 
-        What is selected is made up, as the rows are.
-        """
-        schema = self._schema(None, None, self._checked())
-        alone = clone(self).set_params(schema=schema, ledger=None, random_state=0)
-        return Rehearsal(alone.fit(made_up(schema, guessed_rows(schema))).releases_, schema)
+    def _finish(self, X: Any, labels: Any) -> None:
+        """The same for every step, with what is left of the rows there."""
+        for step in self.steps_:
+            keep_names(step, X)
+            warn_if_bad(step.verdict_)
+            X = step.narrowed(X) if isinstance(step, PrivateSelector) else X
+        for name in {"n_features_in_", "feature_names_in_"} & {*vars(self.steps_[0])}:
+            setattr(self, name, getattr(self.steps_[0], name))
+
+    def settings(self) -> dict[str, Any]:
+        """What the steps are, and what they may cost together."""
+        return plain_settings({"steps": ", ".join(type(step).__name__ for step in self._checked())}, self.epsilon)
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
         """Write the classifier to a file, with the receipts of all steps: it cost what they cost together.
@@ -107,16 +124,14 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
     def report(self, path: Any = None, *, ledger: Any = None, force: bool = False) -> "Path | Page":
         """The page of the classifier, at the cost of all steps; see `PrivateClassifier.report`."""
         last = self._published()
-        last.ledger = self.ledger
-        last.settings_ = {"steps": ", ".join(type(step).__name__ for step in self.steps_), **last.settings_}
+        last.hold(replace(last.outcome_, settings={**self.settings_, **last.settings_}))
         return last.report(path, ledger=ledger, force=force)
 
-    def _published(self) -> Any:
+    def _published(self) -> PrivateClassifier:
         """The classifier, which cost what all steps cost together."""
         check_is_fitted(self)
-        last = copy(self.steps_[-1])
-        last.receipts_ = self.receipts_
-        return last
+        last: PrivateClassifier = copy(self.steps_[-1])
+        return last.hold(replace(last.outcome_, receipts=self.receipts_))
 
     @property
     def named_steps(self) -> Bunch:
@@ -160,11 +175,9 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
             raise BadInput("a private pipeline has selectors and then a classifier, all of Veil: others look at rows")
         return steps
 
-    def _schema(self, X: Any, y: Any, steps: list[Any]) -> Schema:
-        if is_public(self.schema):
-            words = issparse(X) or any(step.of_words for step in steps)
-            return (public_words if words else public_schema)(X, y, self)
-        return fitting(X, declared(self.schema))
+    def _schema(self, X: Any, y: Any) -> Schema:
+        words = any(step.of_words for step in self._checked()) or issparse(X)
+        return public_words(X, y, self) if is_public(self.schema) and words else super()._schema(X, y)
 
     def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
         """What each step may cost; one that costs nothing leaves its part to the others."""
@@ -172,26 +185,14 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         if len(shares) != len(steps):
             raise BadInput("give one share for each step")
         budget.split(*shares)  # complains about shares that are none
-        free = [isinstance(step, PrivateSelector) and step.is_free(schema) for step in steps]
+        free = [step.is_free(schema) for step in steps]
         paid = iter(budget.split(*(share for share, nothing in zip(shares, free, strict=True) if not nothing)))
         return [budget.epsilon if nothing else next(paid).epsilon for nothing in free]
 
-    def _keep(self, fitted: list[Any]) -> None:
-        self.steps_, last = fitted, fitted[-1]
-        self.schema_ = last.schema_
-        self.releases_ = tuple(release for step in fitted for release in step.releases_)
-        self.receipts_ = tuple(receipt for step in fitted for receipt in step.receipts_)
-        self.costs_ = tuple(total(step.receipts_) for step in fitted)
-        self.classes_, self.n_features_in_ = last.classes_, fitted[0].n_features_in_
-        vars(self).pop("feature_names_in_", None)
-        if hasattr(fitted[0], "feature_names_in_"):
-            self.feature_names_in_ = fitted[0].feature_names_in_
-
     @property
-    def private_(self) -> bool:
-        """Whether the promise holds for every step."""
-        check_is_fitted(self)
-        return all(step.private_ for step in self.steps_)
+    def costs_(self) -> tuple[Fraction, ...]:
+        """What each step cost."""
+        return tuple(step.outcome_.epsilon for step in self.steps_)
 
     @property
     def verdict_(self) -> Verdict:
@@ -240,23 +241,20 @@ class PrivatePipeline(Reported, ClassifierMixin, BaseEstimator):
         return text_table(*self._costs())
 
     def _costs(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (type(step).__name__, amount(cost), "; ".join(f"{r.verb} {r.question}" for r in step.receipts_))
             for step, cost in zip(self.steps_, self.costs_, strict=True)
         ]
-        mark = marks(self.schema_, self.receipts_)
-        title = f"PrivatePipeline for epsilon {amount(sum(self.costs_, Fraction(0)))}{mark}"
+        title = f"PrivatePipeline for epsilon {amount(sum(self.costs_, Fraction(0)))}{self.outcome_.mark}"
         return title, ["step", "epsilon", "asked"], rows
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram; of a fitted pipeline also what each step cost."""
-        return str(super()._html_repr()) + (html_table(*self._costs()) if hasattr(self, "costs_") else "")
+        return str(super()._html_repr()) + (html_table(*self._costs()) if hasattr(self, "outcome_") else "")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.input_tags.sparse = True
-        tags.non_deterministic = self.random_state is None
         return tags
 
 
@@ -269,8 +267,3 @@ def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
         seen[kind] += 1
         found.append(step if isinstance(step, tuple) else (f"{kind}-{seen[kind]}" if kinds[kind] > 1 else kind, step))
     return found
-
-
-def _seed(random_state: Any, place: int) -> Any:
-    """A seed of its own for every step."""
-    return random_state + place if isinstance(random_state, (int, np.integer)) else random_state

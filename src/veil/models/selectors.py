@@ -1,19 +1,16 @@
 """Private feature selection with scikit-learn's interface: of the columns of a table, or of the words of a text."""
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, issparse
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
-from ..kernel import Budget, Release, Source
-from ..plans.run import is_private, rehearse, run
+from ..kernel import Budget, Source
 from ..plans.selecting.features import Selected, feature_names, features, number
 from ..plans.selecting.k_discernibility import k_discernibility
 from ..plans.selecting.selection import is_free, select_above, select_best
@@ -21,10 +18,9 @@ from ..schema import Schema
 from ..schema.bags import Bags
 from ..schema.encoding import is_matrix
 from ..verdicts import Verdict, of_selection
-from ..verdicts.verdict import warn_if_bad
-from .base import declared, is_public, keep_names
-from .narrowed import fitting, mark
-from .rows import as_table, has_names, public_schema, public_words, training_columns, words_of
+from .base import PrivateEstimator, is_public
+from .narrowed import mark
+from .rows import as_table, has_names, public_words, words_of
 
 NOTHING_FOLLOWS = (
     "what is left after a selection has neither labels nor people in it: give y, or use PrivatePipeline, which also "
@@ -32,35 +28,19 @@ NOTHING_FOLLOWS = (
 )
 
 
-class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
+class PrivateSelector(SelectorMixin, PrivateEstimator):
     """Features of private rows, selected under a budget.
 
     `epsilon`, `schema`, `ledger` and `random_state` are as for classifiers. The schema has either one text column,
     whose words are selected, or other columns, which are. `fit` is charged; `transform` only leaves out what was not
     selected: its rows are as private as before.
 
-    After `fit`: `selected_` (names, the best first; in the order of the schema where
+    After `fit`: `outcome_`, and made of it `selected_` (names, the best first; in the order of the schema where
     nothing had to be chosen), `scores_` (their noisy scores, None if none were paid for),
     `selected_schema_` (the schema with nothing else in it: what follows needs less noise), `releases_`, `receipts_`.
     """
 
-    method: str
-    of_words, takes_words = False, True
-
-    @abstractmethod
-    def _plan(self, source: Source, budget: Budget) -> Selected:
-        """Ask the source within the budget which features are best."""
-
-    def fit(self, X: Any, y: Any = None) -> "PrivateSelector":
-        """Select on rows X and their labels y; without y, X holds the label column that the schema names."""
-        schema, budget = self._schema(X, y), Budget(self.epsilon)
-        columns = training_columns(X, y, schema)
-        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": f"select {self.method}"}
-        self._keep(schema, *run(self._plan, columns, schema, budget, **asked))
-        self._declared = None if is_public(self.schema) else declared(self.schema)
-        keep_names(self, X)
-        warn_if_bad(self.verdict_)
-        return self
+    task, takes_words = "select", True
 
     def fit_transform(self, X: Any, y: Any = None, **more: Any) -> Any:
         """Select, and leave out what was not selected: what a pipeline of scikit-learn does before its next step.
@@ -71,35 +51,31 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
             raise BadInput(NOTHING_FOLLOWS)
         return super().fit_transform(X, y, **more)
 
-    def rehearse(self) -> "tuple[Release[Any], ...]":
-        """The answers that a fit would ask for, with their noise; nothing is opened or charged."""
-        return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
-
     def _schema(self, X: Any, y: Any) -> Schema:
-        if is_public(self.schema):
-            return (public_words if self.of_words or issparse(X) and self.takes_words else public_schema)(X, y, self)
-        return fitting(X, declared(self.schema))
+        if is_public(self.schema) and issparse(X) and self.takes_words:
+            return public_words(X, y, self)
+        return super()._schema(X, y)
 
-    def _keep(self, schema: Schema, found: Selected, releases: Any, receipts: Any) -> None:
-        names = feature_names(schema)
-        self.schema_, self.releases_, self.receipts_ = schema, releases, receipts
-        self.selected_ = np.array([names[place] for place in found.places], object)
-        self.scores_ = None if found.scores is None else np.array(found.scores)
-        self.support_ = np.isin(np.arange(len(names)), found.places)
+    @property
+    def selected_(self) -> npt.NDArray[Any]:
+        """The names of the selected features, the best first."""
+        names = feature_names(self.schema_)
+        return np.array([names[place] for place in self.outcome_.made.places], object)
+
+    @property
+    def scores_(self) -> npt.NDArray[np.float64] | None:
+        """Their noisy scores; None if none were paid for."""
+        found: Selected = self.outcome_.made
+        return None if found.scores is None else np.array(found.scores)
+
+    @property
+    def support_(self) -> npt.NDArray[np.bool_]:
+        """Whether each feature was selected, in the order of the schema."""
+        return np.isin(np.arange(self.candidates(self.schema_)), self.outcome_.made.places)
 
     def candidates(self, schema: Schema) -> int:
         """How many features there are to choose from."""
         return number(features(schema))
-
-    def is_free(self, schema: Schema) -> bool:
-        """Whether a fit would cost nothing, since all features are wanted."""
-        return False
-
-    @property
-    def private_(self) -> bool:
-        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
-        check_is_fitted(self)
-        return is_private(self.schema_, self.receipts_) or not (self.receipts_ or self.schema_.public)
 
     @property
     def verdict_(self) -> Verdict:
@@ -129,9 +105,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         found = self._transformed(X)
-        if self._declared is None or not self.support_.any():
+        if is_public(self.schema) or not self.support_.any():
             return found
-        return mark(found, self._declared, self.selected_schema_)
+        return mark(found, self.schema_, self.selected_schema_)
 
     def _transformed(self, X: Any) -> Any:
         texts = self.schema_.texts
@@ -173,9 +149,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.input_tags.sparse, tags.target_tags.required = self.takes_words, True
-        tags.non_deterministic = self.random_state is None
         return tags
 
 

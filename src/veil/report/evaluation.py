@@ -1,12 +1,11 @@
 """What the report of an evaluation says that others do not."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from ..display import amount, number
-from ..evaluate import RocCurve, RocCurves
+from ..evaluate import Evaluation, RocCurve, RocCurves
 from . import sections
 from .figures import roc_figure
 from .words import escaped, listed
@@ -25,56 +24,56 @@ model knows the rows it was trained on. Rows can be set apart before training, w
 or <code>Source.split_at_random</code>.</p>"""
 
 
-def title(found: Any) -> str:
+def title(found: Evaluation) -> str:
     """What the page is called."""
     return f"evaluation on {found.schema_.name}"
 
 
-def parts(found: Any, left: Fraction | None, limit: Fraction | None) -> list[str]:
+def parts(found: Evaluation, left: Fraction | None, limit: Fraction | None) -> list[str]:
     """The sections, from what it is to what was released."""
-    curved = isinstance(found, (RocCurve, RocCurves))
+    curves = found if isinstance(found, (RocCurve, RocCurves)) else None
     facts = {"Judges": _judged(found), "By": f"how well it tells {listed(found.schema_.classes)} apart"}
     words = (
-        "thresholds chosen privately, and rows of each class counted between them" if curved else "noisy counts of rows"
+        "thresholds chosen privately, and rows of each class counted between them" if curves else "noisy counts of rows"
     )
     return [
         (SAME if found.same_rows_ else "") + _headline(found, left, limit),
-        _curves(found) if curved else sections.section("What was found", sections.table("Numbers", *found.table())),
-        sections.asked(found, words, facts),
-        sections.cost(found, left, limit),
-        sections.noise(found),
+        _curves(curves) if curves else sections.section("What was found", sections.table("Numbers", *found.table())),
+        sections.asked(found.outcome_, words, facts),
+        sections.cost(found.outcome_, left, limit),
+        sections.noise(found.outcome_),
     ]
 
 
-def _judged(found: Any) -> str:
+def _judged(found: Evaluation) -> str:
     """Which model it was, as far as that is known: its file, kind, method, data set and cost, and its last receipt."""
     model = found.judged_
     if model is None or not model.receipts:
         return escaped(model.kind if model else "unknown", 100)
     last = model.receipts[-1]
-    about = f"{model.kind} ({model.method}) of {model.data} for epsilon {amount(model.epsilon)}"
+    about = f"{model.kind} ({model.method}) of {model.data} for epsilon {amount(model.epsilon or Fraction(0))}"
     file = f"<code>{escaped(model.file)}</code>: " if model.file else ""
     return f"{file}{escaped(about, 200)}, entry {last.number} of ledger {last.ledger[:8]}, hash {last.hash[:12]}"
 
 
-def _curves(found: Any) -> str:
+def _curves(found: RocCurve | RocCurves) -> str:
     curves = found.curves if isinstance(found, RocCurves) else {found.positive: found}
     drawn = "".join(_curve(curve, place) for place, curve in enumerate(curves.values(), 1))
     name = "The curve" if len(curves) == 1 else "The curves"
     return sections.section(name, READ, f'<div class="figures">{drawn}</div>', *map(_points, curves.values()))
 
 
-def _headline(found: Any, left: Fraction | None, limit: Fraction | None) -> str:
+def _headline(found: Evaluation, left: Fraction | None, limit: Fraction | None) -> str:
     apart, model = "" if found.private_ else "NOT ", found.judged_
     what = f"A {model.method.replace('-', ' ')} model" if model and model.method else "A classifier"
     heading = f"How good a classifier is on “{escaped(found.schema_.name)}”, measured {apart}privately"
     named = f" from the file {model.file}" if model and model.file else ""
     lead = f"{escaped(what + named, 150)}, judged by {WORDS.get(found.method, 'noisy counts')} of test rows."
-    tiles = [*_tiles(found), *sections.cost_tiles(found, left, limit)]
-    return sections.headline(heading, lead + sections.hidden(found), tiles)
+    tiles = [*_tiles(found), *sections.cost_tiles(found.outcome_, left, limit)]
+    return sections.headline(heading, lead + sections.hidden(found.outcome_), tiles)
 
 
-def _tiles(found: Any) -> list[tuple[str, str]]:
+def _tiles(found: Evaluation) -> list[tuple[str, str]]:
     """What was measured, if it is one number; of several classes those that are known, where their mean is not."""
     if isinstance(found, RocCurves) and not found.leads:
         areas = sorted({f"{curve.auc:.3f}" for curve in found.known.values()})

@@ -3,10 +3,10 @@
 from fractions import Fraction
 from html import escape
 from inspect import getdoc
-from typing import Any
 
 from ..display import number
 from ..errors import BadInput
+from ..models import PrivateClassifier
 from ..models.displays import coefficients, export_text
 from ..verdicts.tables import noise_of
 from . import sections
@@ -20,47 +20,47 @@ how sure it is, and the noisy rows of each class with the standard error of thei
 branch that may have no rows at all.</p>"""
 
 
-def title(model: Any) -> str:
+def title(model: PrivateClassifier) -> str:
     """What the page is called."""
     return f"{model.schema_.label} from {model.schema_.name}"
 
 
-def parts(model: Any, left: Fraction | None, limit: Fraction | None) -> list[str]:
+def parts(model: PrivateClassifier, left: Fraction | None, limit: Fraction | None) -> list[str]:
     """The sections, from what it is to what was released."""
     found = displays(model.releases_)
     others = len(noise_of(model.releases_)) - len(found)
     return [
         _headline(model, left, limit),
         _asked(model),
-        sections.cost(model, left, limit),
-        sections.noise(model),
+        sections.cost(model.outcome_, left, limit),
+        sections.noise(model.outcome_),
         sections.released(
             found, _weights(model) + _tree(model), sections.more(others, "not about one column, and not drawn")
         ),
     ]
 
 
-def _headline(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
+def _headline(model: PrivateClassifier, left: Fraction | None, limit: Fraction | None) -> str:
     label, data, apart = escaped(model.schema_.label), escaped(model.schema_.name), "" if model.private_ else "NOT "
     lead = f"A {escaped(model.method.replace('-', ' '))} model, learned from noisy answers about a table."
-    tables, tiles = noise_of(model.releases_), sections.cost_tiles(model, left, limit)
+    tables, tiles = noise_of(model.releases_), sections.cost_tiles(model.outcome_, left, limit)
     if tables:
         drowned = sum(table.drowned for table in tables)
         tiles.append((f"{drowned} of {len(tables)}", "released tables drown in noise"))
     heading = f"Predicting “{label}” from “{data}”, {apart}privately"
-    return sections.headline(heading, lead + sections.hidden(model), tiles)
+    return sections.headline(heading, lead + sections.hidden(model.outcome_), tiles)
 
 
-def _asked(model: Any) -> str:
+def _asked(model: PrivateClassifier) -> str:
     schema, columns = model.schema_, model.scorer_.columns
     words = (getdoc(type(model)) or type(model).__name__).split("\n\n")[0]
     predicts = f"{escaped(schema.label)}: {listed(schema.classes)}"
     return sections.asked(
-        model, words, {"Predicts": predicts, "From": f"{plural(len(columns), 'column')}: {listed(columns)}"}
+        model.outcome_, words, {"Predicts": predicts, "From": f"{plural(len(columns), 'column')}: {listed(columns)}"}
     )
 
 
-def _weights(model: Any) -> str:
+def _weights(model: PrivateClassifier) -> str:
     """The weights of a linear model by column and group of codes; nothing if it was made from counts."""
     if not any(release.receipt.verb == "minimise" for release in model.releases_):
         return ""
@@ -69,7 +69,7 @@ def _weights(model: Any) -> str:
     return WEIGHTS + sections.table("Weights", list(found), rows)
 
 
-def _tree(model: Any) -> str:
+def _tree(model: PrivateClassifier) -> str:
     """A tree in words, which can be unfolded if it is long; nothing if the model is no tree, or of another version."""
     try:
         lines = escape(export_text(model)).splitlines()

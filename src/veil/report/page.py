@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import BadInput
 from ..evaluate import Evaluation
 from ..kernel import exact
-from ..plans.run import total
+from ..pages import Reported
+from ..plans.outcome import Outcome
 from ..synopsis import Synopsis
 from . import evaluation as evaluation_report
 from . import model as model_report
@@ -25,7 +26,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def report(
-    model: Any,
+    model: Reported,
     *,
     left: Fraction | None = None,
     limit: Fraction | None = None,
@@ -46,43 +47,44 @@ def report(
     special: Any = next((pages for kind, pages in kinds.items() if isinstance(model, kind)), model_report)
     if special is model_report:
         check_is_fitted(model)
-    left, limit = _balance(model, left, limit)
+    outcome = model.outcome_
+    left, limit = _balance(outcome, left, limit)
     first, *others = special.parts(model, left, limit)
     parts = [
-        sections.banner(model),
-        sections.verdict(model),
+        sections.banner(outcome),
+        sections.verdict(model.verdict_),
         first,
         sections.apart(part),
         sections.linked(links),
         *others,
         calibration(model, check) if special is model_report else "",
         sections.quality(quality),
-        sections.promise(model),
-        _footer(model, check is not None),
+        sections.promise(outcome),
+        _footer(outcome, check is not None),
     ]
-    return _page(special.title(model), "\n".join(parts), _receipts(model))
+    return _page(special.title(model), "\n".join(parts), _receipts(outcome))
 
 
-def _balance(model: Any, left: Any, limit: Any) -> tuple[Fraction | None, Fraction | None]:
+def _balance(outcome: Outcome[Any], left: Any, limit: Any) -> tuple[Fraction | None, Fraction | None]:
     """What is left and the limit, exact; refused if they contradict the receipts."""
     left, limit = (None if value is None else exact(value, "left and limit") for value in (left, limit))
-    if (left is not None and left < 0) or (limit is not None and (left or 0) + total(model.receipts_) > limit):
+    if (left is not None and left < 0) or (limit is not None and (left or 0) + outcome.epsilon > limit):
         raise BadInput("what is left and what this run cost pass the limit: take both from its ledger")
     return left, limit
 
 
-def _footer(model: Any, checked: bool) -> str:
-    times = sorted({receipt.time for receipt in model.receipts_})
-    versions = sorted({receipt.version for receipt in model.receipts_})
+def _footer(outcome: Outcome[Any], checked: bool) -> str:
+    times = sorted({receipt.time for receipt in outcome.receipts})
+    versions = sorted({receipt.version for receipt in outcome.receipts})
     when = " to ".join(escaped(time) for time in dict.fromkeys([times[0], times[-1]]))
     source = "This page was made from released values, public noise scales, the schema and receipts; "
     source += "its calibration from rows that are public." if checked else "no row was read."
     return f"<footer>Charged {when} by Veil {', '.join(map(escaped, versions))}, says the ledger. {source}</footer>"
 
 
-def _receipts(model: Any) -> str:
+def _receipts(outcome: Outcome[Any]) -> str:
     """The receipts for machines; without a < no text in them can end the block."""
-    text = json.dumps([receipt.to_dict() for receipt in model.receipts_], indent=1, sort_keys=True)
+    text = json.dumps([receipt.to_dict() for receipt in outcome.receipts], indent=1, sort_keys=True)
     return text.replace("<", "\\u003c")
 
 

@@ -1,4 +1,4 @@
-"""The sections that all reports share, each as HTML. They need what models and synopses have in common."""
+"""The sections that all reports share, each as HTML. They need an outcome alone."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -11,7 +11,8 @@ import numpy as np
 
 from ..display import COLOURS, amount, column_rows, html_table, number, readable
 from ..kernel import WEIGHT_UNIT
-from ..plans.run import total
+from ..plans.outcome import Outcome, total
+from ..verdicts import Verdict
 from ..verdicts.tables import TableNoise, noise_of
 from .counts import MOST_CODES, CountsDisplay
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
@@ -33,11 +34,11 @@ come from public held-out rows or from a private evaluation. The promise does no
 rows in any other way.</p>"""
 
 
-def unit(model: Any) -> str:
+def unit(outcome: Outcome[Any]) -> str:
     """Who is protected."""
-    if model.schema_.person is None:
+    if outcome.schema.person is None:
         return "one row"
-    return f"one person with at most {plural(model.schema_.rows_per_person, 'row')}"
+    return f"one person with at most {plural(outcome.schema.rows_per_person, 'row')}"
 
 
 def apart(part: str) -> str:
@@ -51,22 +52,21 @@ def linked(links: Mapping[str, str]) -> str:
     return f'<p class="quiet">See also: {found}.</p>' if found else ""
 
 
-def banner(model: Any) -> str:
+def banner(outcome: Outcome[Any]) -> str:
     """Why the promise does not hold; nothing if it does."""
-    if model.private_:
+    if outcome.private:
         return ""
     reasons = []
-    if any(receipt.noise == "seeded" for receipt in model.receipts_):
+    if any(receipt.noise == "seeded" for receipt in outcome.receipts):
         reasons.append("The noise was seeded, and whoever knows the seed can take it off again.")
-    if model.schema_.public or not reasons:
+    if outcome.schema.public or not reasons:
         reasons.append("The rows were declared public, and what is said about their columns may come from them.")
     rest = "The promise does not hold for anything on this page."
     return f'<p class="banner" role="alert"><strong>NOT private</strong>{" ".join(reasons)} {rest}</p>'
 
 
-def verdict(model: Any) -> str:
+def verdict(found: Verdict) -> str:
     """What it is worth, the first line of a page."""
-    found = model.verdict_
     advice = f" {escaped(found.advice[:1].upper() + found.advice[1:], 400)}." if found.advice else ""
     loud, words = ' role="alert"' if found.bad else "", found.words[:1].upper() + found.words[1:]
     return f'<p class="verdict {found.level}"{loud}><strong>{escaped(words, 600)}.</strong>{advice}</p>'
@@ -78,63 +78,63 @@ def headline(title: str, lead: str, tiles: Sequence[tuple[str, str]]) -> str:
     return f'<h1>{title}</h1><p class="lead">{lead}</p><div class="tiles">{cards}</div>'
 
 
-def hidden(model: Any) -> str:
+def hidden(outcome: Outcome[Any]) -> str:
     """What the noise hides, in a sentence; nothing if the promise does not hold."""
-    if not model.private_:
+    if not outcome.private:
         return ""
-    who = "one row" if model.schema_.person is None else "one person"
-    hides = f"little about {who}, at this cost" if total(model.receipts_) > WEAK else f"whether any {who} was in it"
+    who = "one row" if outcome.schema.person is None else "one person"
+    hides = f"little about {who}, at this cost" if outcome.epsilon > WEAK else f"whether any {who} was in it"
     return f" The noise hides {hides}."
 
 
-def cost_tiles(model: Any, left: Fraction | None, limit: Fraction | None) -> list[tuple[str, str]]:
+def cost_tiles(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -> list[tuple[str, str]]:
     """What it cost, what is left, and what that means."""
-    epsilon = total(model.receipts_)
+    epsilon = outcome.epsilon
     tiles = [(amount(epsilon), "epsilon, the privacy cost of this run")]
     if left is not None:
         tiles.append((amount(left), "left to spend" if limit is None else f"left to spend of {amount(limit)}"))
-    if model.private_:
-        tiles.append((factor(epsilon), f"the factor by which {unit(model)} changes any odds, at most"))
+    if outcome.private:
+        tiles.append((factor(epsilon), f"the factor by which {unit(outcome)} changes any odds, at most"))
     return tiles
 
 
-def asked(model: Any, words: str, facts: Mapping[str, str]) -> str:
+def asked(outcome: Outcome[Any], words: str, facts: Mapping[str, str]) -> str:
     """The data set, the method in words, these facts, who is protected, and the schema."""
-    schema = model.schema_
-    settings = {name: value for name, value in model.settings_.items() if name != "epsilon" and value is not None}
+    schema = outcome.schema
+    settings = {name: value for name, value in outcome.settings.items() if name != "epsilon" and value is not None}
     facts = {
         "Data set": escaped(schema.name) + (f" ({escaped(schema.source, 300)})" if schema.source else ""),
-        "Method": escaped(f"{model.method}: {words}", 300),
+        "Method": escaped(f"{outcome.method}: {words}", 300),
         "Settings": escaped(", ".join(f"{name} {value}" for name, value in settings.items()) or "none", 300),
         **facts,
-        "Protects": unit(model) + (f", told apart by {escaped(schema.person)}" if schema.person else ""),
+        "Protects": unit(outcome) + (f", told apart by {escaped(schema.person)}" if schema.person else ""),
     }
     pairs = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts.items())
     public = table("What is public: the schema", ["column", "kind", "codes", "of"], list(column_rows(schema)))
     return section("What was asked", f"<dl>{pairs}</dl>", public)
 
 
-def cost(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
+def cost(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -> str:
     """Each charge with its place in the ledger, and what remains."""
     rows = [
         (r.number, f"{r.ledger[:8]} / {r.hash[:12]}", f"{r.verb} {r.question}", r.noise, amount(r.epsilon))
-        for r in model.receipts_
+        for r in outcome.receipts
     ]
-    spent = total(model.receipts_)
+    spent = outcome.epsilon
     header = ["entry", "ledger / hash", "asked", "noise", "epsilon"]
     charges = table("Charges, exact", header, [*rows, ("", "", "together", "", amount(spent))])
-    return section("What it cost and what is left", _bar(model, left, limit), charges, _paths(model), CHECK)
+    return section("What it cost and what is left", _bar(outcome, left, limit), charges, _paths(outcome), CHECK)
 
 
-def _paths(model: Any) -> str:
+def _paths(outcome: Outcome[Any]) -> str:
     """What the charges on the path of a row add up to, and which charges are about which part of the rows."""
-    least, most = total(model.receipts_, pick=min), total(model.receipts_)
+    least, most = total(outcome.receipts, pick=min), outcome.epsilon
     parts: dict[str, list[Any]] = {}
-    for receipt in model.receipts_:
+    for receipt in outcome.receipts:
         parts.setdefault(receipt.account.rstrip("/"), []).append(receipt)
     if len(parts) < 2:
-        rows = "the same part of the rows" if _part(model) else "all rows"
-        return f"<p>Every charge is about {rows}, so they add up.{_beside(model)}</p>"
+        rows = "the same part of the rows" if _part(outcome) else "all rows"
+        return f"<p>Every charge is about {rows}, so they add up.{_beside(outcome)}</p>"
     each = f"to {amount(most)}" if least == most else f"to {amount(least)} at least and {amount(most)} at most"
     words = "<p>Rows were set apart on the way. A row is in one part of every split, and only the charges on its path "
     words += f"concern it: those of the parts it is in, and of all rows. On every path they add up {each}."
@@ -147,36 +147,36 @@ def _paths(model: Any) -> str:
         for part, own in list(parts.items())[:MOST_COLUMNS]
     ]
     rest = f'<p class="quiet">More parts: {len(parts) - MOST_COLUMNS}.</p>' if len(parts) > MOST_COLUMNS else ""
-    return f"{words}{_beside(model)}</p>" + table("Charges by part", ["part", "charges", "together"], listed) + rest
+    return f"{words}{_beside(outcome)}</p>" + table("Charges by part", ["part", "charges", "together"], listed) + rest
 
 
-def _part(model: Any) -> str:
+def _part(outcome: Outcome[Any]) -> str:
     """The one part of the rows that all charges are about; nothing if some are about all rows or another part."""
-    first = {receipt.account.split("/")[1] for receipt in model.receipts_}
+    first = {receipt.account.split("/")[1] for receipt in outcome.receipts}
     return first.pop() if len(first) == 1 else ""
 
 
-def _beside(model: Any) -> str:
+def _beside(outcome: Outcome[Any]) -> str:
     """What a part of the rows costs beside others; nothing if this is about all rows."""
-    part = f" The ledger calls this part {_part(model)}. No row is in two parts, so all parts together cost "
-    return f"{part}what the dearest of them costs." if _part(model) else ""
+    part = f" The ledger calls this part {_part(outcome)}. No row is in two parts, so all parts together cost "
+    return f"{part}what the dearest of them costs." if _part(outcome) else ""
 
 
-def _bar(model: Any, left: Fraction | None, limit: Fraction | None) -> str:
+def _bar(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -> str:
     if left is None or limit is None:
         return ""
-    run = Fraction(0) if _part(model) else total(model.receipts_)  # of one part, it may be among what others cost
-    others = "spent in all" if _part(model) else "other answers"
+    run = Fraction(0) if _part(outcome) else outcome.epsilon  # of one part, it may be among what others cost
+    others = "spent in all" if _part(outcome) else "other answers"
     parts = [("run", run, "this run"), ("before", limit - left - run, others), ("left", left, "left")]
     bars = "".join(f'<span class="{kind}" style="width:{float(part / limit):.2%}"></span>' for kind, part, _ in parts)
     words = "".join(f'<span class="chip {kind}"></span>{name} {amount(part)}' for kind, part, name in parts if part)
     return f'<p>Of a limit of {amount(limit)}:</p><div class="bar">{bars}</div>{_legend(words)}'
 
 
-def noise(model: Any) -> str:
+def noise(outcome: Outcome[Any]) -> str:
     """How large the noise is, beside the counts it was added to; and answers that are no counts."""
-    tables = noise_of(model.releases_)
-    others = [r for r in model.releases_ if not r.receipt.verb.startswith("count")]
+    tables = noise_of(outcome.releases)
+    others = [r for r in outcome.releases if not r.receipt.verb.startswith("count")]
     answers = [(f"{r.receipt.verb} {r.receipt.question}", answer(r.receipt.verb, r.value)) for r in others]
     parts = [counts_noise(tables)] if tables else []
     parts += [table("Other answers", ["asked", "answer"], answers)] if answers else []
@@ -262,17 +262,17 @@ def _score(value: float | None) -> str:
     return "–" if value is None or isnan(value) else f"{value:.3f}"
 
 
-def promise(model: Any) -> str:
+def promise(outcome: Outcome[Any]) -> str:
     """The promise in three sentences, struck out where it does not hold."""
-    epsilon = total(model.receipts_)
+    epsilon = outcome.epsilon
     odds = f"at most e<sup>{amount(epsilon)}</sup> = {factor(epsilon)}"
     weak = " (a factor this large hides little)" if epsilon > WEAK else ""
     sentences = [
-        f"{unit(model).capitalize()} more or less in the table changes the odds of anything here by {odds}{weak}.",
+        f"{unit(outcome).capitalize()} more or less in the table changes the odds of anything here by {odds}{weak}.",
         "That holds whatever else an attacker knows, and however this page is processed.",
         "It does not hide what the whole group shows, nor the schema, which is public.",
     ]
-    if model.private_:
+    if outcome.private:
         return section("The promise", f"<ol>{''.join(f'<li>{text}</li>' for text in sentences)}</ol>")
     struck = "".join(f"<li><s>{text}</s></li>" for text in sentences)
     return section("The promise", f"<p><strong>It does not hold for this run.</strong></p><ol>{struck}</ol>")

@@ -5,7 +5,6 @@ from inspect import getdoc
 from typing import Any
 
 from ..display import large, number
-from ..plans.run import total
 from ..synopsis import PUBLISHERS, Synopsis
 from ..synopsis.cells import noise_alone
 from ..synopsis.table import shown
@@ -34,7 +33,7 @@ def parts(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> 
         _asked(synopsis),
         _kept(synopsis),
         _steps(synopsis),
-        sections.cost(synopsis, left, limit),
+        sections.cost(synopsis.outcome_, left, limit),
         _noise(synopsis),
         sections.released(found, _summed(synopsis)),
     ]
@@ -43,11 +42,11 @@ def parts(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> 
 def _headline(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> str:
     apart, schema = "" if synopsis.private_ else "NOT ", synopsis.schema_
     lead = f"Noisy counts of {_by(synopsis)}: they answer queries, and synthetic rows of these columns come from them."
-    tiles = sections.cost_tiles(synopsis, left, limit)
+    tiles = sections.cost_tiles(synopsis.outcome_, left, limit)
     tiles.append((f"{len(synopsis.grid.columns)} of {len(schema.features)}", "columns were kept"))
     tiles.append(_counts_tile(synopsis))
     heading = f"A table of “{escaped(schema.name)}”, published {apart}privately"
-    return sections.headline(heading, lead + sections.hidden(synopsis), tiles)
+    return sections.headline(heading, lead + sections.hidden(synopsis.outcome_), tiles)
 
 
 def _counts_tile(synopsis: Synopsis) -> tuple[str, str]:
@@ -65,7 +64,7 @@ def _by(synopsis: Synopsis) -> str:
 def _asked(synopsis: Synopsis) -> str:
     plan = PUBLISHERS.get(synopsis.method)  # None of a method that only a newer version has
     words = (plan and getdoc(plan) or "a noisy table").split("\n\n")[0]
-    return sections.asked(synopsis, words, {"For": _label(synopsis)})
+    return sections.asked(synopsis.outcome_, words, {"For": _label(synopsis)})
 
 
 def _label(synopsis: Synopsis) -> str:
@@ -95,7 +94,7 @@ def _cells(synopsis: Synopsis) -> str:
 
 def _steps(synopsis: Synopsis) -> str:
     """Each question in its order, its part of the budget, and the answer."""
-    spent, rows = total(synopsis.receipts_), []
+    spent, rows = synopsis.epsilon, []
     for step, receipt in enumerate(synopsis.receipts_, 1):
         answers = [_answer(release) for release in synopsis.releases_ if release.receipt.number == receipt.number]
         share = f"{float(100 * receipt.epsilon / spent):.0f} %"

@@ -2,21 +2,24 @@
 
 import os
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 from ..errors import BadInput
-from ..files.artefacts import insist, plain_settings, read
+from ..files.artefacts import plain_settings, read
+from ..files.parts import insist
 from ..kernel import Budget, Release, Source
+from ..plans.histograms.grids import Histogram
 from ..plans.histograms.privpfc import privpfc
 from ..plans.histograms.projected_histogram import projected_histogram
+from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
 from ..plans.run import rehearse, run
 from ..schema import Schema
 from ..verdicts.verdict import warn_if_bad
 from .table import Synopsis
 
-Publisher = Callable[..., Release[Any]]
+Publisher = Callable[..., Histogram]
 PUBLISHERS: dict[str, Publisher] = {"privpfc": privpfc, "projected": projected_histogram}
 
 
@@ -40,8 +43,7 @@ def publish(
     schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
     plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
     asked = {"ledger": ledger, "noise": random_state, "purpose": f"publish {method}"}
-    release, releases, receipts = run(plan, rows, schema, Budget(epsilon), **asked)
-    synopsis = Synopsis(schema, release, releases, receipts, method, kept)
+    synopsis = Synopsis(run(plan, rows, schema, Budget(epsilon), method=method, settings=kept, **asked))
     warn_if_bad(synopsis.verdict_)
     return synopsis
 
@@ -61,7 +63,7 @@ def find_plan(method: str, **settings: Any) -> Callable[[Source, Budget], Releas
     """The plan of this name with its settings."""
     if method not in PUBLISHERS:
         raise BadInput(f"there is no method {method!r}: choose one of {', '.join(PUBLISHERS)}")
-    return partial(PUBLISHERS[method], **settings)
+    return lambda source, budget: PUBLISHERS[method](source, budget, **settings).table
 
 
 def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
@@ -69,7 +71,7 @@ def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
     return read(path, "synopsis", _checked)
 
 
-def _checked(held: dict[str, Any]) -> Synopsis:
-    place, releases = held.pop("table"), held["releases"]
-    insist(type(place) is int and 0 <= place < len(releases))
-    return Synopsis(release=releases[place], **held)
+def _checked(held: Outcome[Any]) -> Synopsis:
+    """The synopsis in a file, which holds the place of its table among the releases."""
+    insist(type(held.made) is int and 0 <= held.made < len(held.releases))
+    return Synopsis(replace(held, made=held.releases[held.made]))

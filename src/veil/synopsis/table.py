@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 from typing import Any
@@ -13,11 +14,11 @@ from ..display import amount, html_table, large, number, readable, text_table
 from ..errors import BadInput
 from ..files.artefacts import make_parts, write_parts
 from ..files.tables import new_file, writing
-from ..kernel import Receipt, Release
+from ..kernel import Release
 from ..pages import Reported
-from ..plans.run import is_private, marks, total
+from ..plans.outcome import Outcome
 from ..questions import Axis, Grid
-from ..schema import Categorical, Numeric, Schema
+from ..schema import Categorical, Numeric
 from ..verdicts import Verdict, of_answers
 from ..verdicts.verdict import shown as shown_verdict
 from .answers import Estimate, Marginal, class_weights, group_weights
@@ -31,27 +32,30 @@ NAMES = 6  # of groups, shown of one column
 class Synopsis(Reported):
     """Noisy counts over a grid of a few columns, by class: what `veil.publish` and `veil publish` make.
 
-    `release_` holds the counts, `releases_` every noisy answer that led to them, `receipts_` what they cost. All else
-    is computed from these and from the schema, so that asking a synopsis costs nothing, however often.
+    `outcome_` is all that it holds: `release_` the counts, `releases_` every noisy answer that led to them, `receipts_`
+    what they cost. All else is computed from these, so that asking a synopsis costs nothing, however often.
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        release: Release[Any],
-        releases: Sequence[Release[Any]],
-        receipts: Sequence[Receipt],
-        method: str,
-        settings: Mapping[str, Any],
-    ) -> None:
+    def __init__(self, outcome: Outcome[Release[Any]]) -> None:
+        release = outcome.made
         if release.receipt.verb not in ("count", "count_sparse") or type(release.question) is not Grid:
             raise BadInput("a synopsis is made of counts over a grid: the plan must end with count or count_sparse")
-        if schema.label in release.question.columns:
+        if outcome.schema.label in release.question.columns:
             raise BadInput("the label of a synopsis is counted by class: leave it out of the grid")
-        if not any(release is other for other in releases):
+        if not any(release is other for other in outcome.releases):
             raise BadInput("the counts of a synopsis must be among its releases")
-        self.schema_, self.release_, self.method = schema, release, method
-        self.releases_, self.receipts_, self.settings_ = tuple(releases), tuple(receipts), dict(settings)
+        self.outcome_ = outcome
+
+    @property
+    def release_(self) -> Release[Any]:
+        """The counts."""
+        release: Release[Any] = self.outcome_.made
+        return release
+
+    @property
+    def method(self) -> str:
+        """By which way it was made, one of PUBLISHERS."""
+        return self.outcome_.method
 
     @property
     def grid(self) -> Grid:
@@ -74,11 +78,6 @@ class Synopsis(Reported):
         return declared_values(self.schema_.classes)
 
     @property
-    def private_(self) -> bool:
-        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
-        return is_private(self.schema_, self.receipts_)
-
-    @property
     def verdict_(self) -> Verdict:
         """What the table says beside its noise, from the released answers alone."""
         return of_answers(self.releases_, self.schema_)
@@ -86,7 +85,7 @@ class Synopsis(Reported):
     @property
     def epsilon(self) -> Fraction:
         """What it cost."""
-        return total(self.receipts_)
+        return self.outcome_.epsilon
 
     @property
     def threshold(self) -> int | None:
@@ -151,7 +150,7 @@ class Synopsis(Reported):
 
     def write(self, draft: "str | os.PathLike[str]") -> None:
         """Write it to this place, whatever is there."""
-        write_parts(draft, synopsis_parts(self))
+        write_parts(draft, synopsis_parts(self.outcome_))
 
     def _place(self, name: str) -> int:
         if name not in self.columns:
@@ -179,7 +178,7 @@ class Synopsis(Reported):
         cells, noise = large(self.grid.size * len(self.release_.classes)), number(float(self.release_.scale or 0))
         title = f"Synopsis of '{readable(self.schema_.name)}' by {readable(self.method)}"
         title += f" for epsilon {amount(self.epsilon)}: {cells} counts, noise scale {noise}"
-        title += marks(self.schema_, self.receipts_) + shown_verdict(self.verdict_)
+        title += self.outcome_.mark + shown_verdict(self.verdict_)
         rows = [(readable(name), len(self._names(name)), shown(self._names(name))) for name in self.columns]
         return title, ["column", "groups", "of"], rows
 
@@ -195,7 +194,7 @@ def shown(names: Sequence[str], most: int = NAMES) -> str:
     return ", ".join(map(readable, names if len(names) <= most else [*names[: most - 2], "...", names[-1]]))
 
 
-def synopsis_parts(synopsis: Synopsis) -> dict[str, bytes]:
-    """Everything that the file of a synopsis holds, by name."""
-    place = next(i for i, release in enumerate(synopsis.releases_) if release is synopsis.release_)
-    return make_parts("synopsis", synopsis, table=place)
+def synopsis_parts(outcome: Outcome[Any]) -> dict[str, bytes]:
+    """Everything that the file of a synopsis holds, by name; in place of its table, which release that is."""
+    place = next(i for i, release in enumerate(outcome.releases) if release is outcome.made)
+    return make_parts("synopsis", replace(outcome, made=place))

@@ -8,7 +8,7 @@ from typing import Any
 from ..display import amount
 from ..errors import LittleLearned, warn
 from ..kernel import Release
-from ..plans.run import total
+from ..plans.outcome import total
 
 LEVELS = ("good", "fair", "poor", "nothing")  # and "unknown", where answers do not tell
 MORE = (2, 5, 10)  # times epsilon, that can be asked for

@@ -1,10 +1,11 @@
 """Candidate grids: which columns to keep, and how coarse; drawn from the schema and public coins, never from rows."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ...kernel import Release
 from ...questions import Axis, Grid, axis
 from ...schema import Categorical, Numeric, Schema
 from ...schema.columns import MISSING
@@ -15,6 +16,13 @@ LOOSE, FULL = 6, 8  # columns of a random grid at most, and of one that is refin
 TRIES = 8  # rounds of as many draws as the pool is large: most random grids have too many cells
 MOST_DRAWN = 20_000_000  # levels at once, which bounds the memory for tables of many columns
 SEED = 2018  # the pool is public, and the same for everyone
+
+
+class Histogram(NamedTuple):
+    """The noisy counts of a grid by class, and the noisy class totals that were asked before them."""
+
+    table: Release[Any]
+    totals: Release[Any]
 
 
 def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:

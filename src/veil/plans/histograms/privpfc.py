@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 
 from ...errors import BadInput
-from ...kernel import PARTS, Budget, ExpectedCorrect, Release, Source, whole
+from ...kernel import PARTS, Budget, ExpectedCorrect, Source, whole
 from ...questions import WHOLE
-from ..finish import Counts, Numbers
-from .grids import grids, level_axes
+from ..finish import Numbers
+from .grids import Histogram, grids, level_axes
 
 MOST_CELLS = 2000
 CELLS_PER_ROW = 0.4  # cells for each row that stands out of the noise
@@ -17,22 +17,20 @@ CANDIDATES_PER_ROW = 13  # for each row that stands out of the noise of choosing
 RARE, LIFT = 0.2, 0.75  # a class with a smaller share is rare, and lifted by this power of the ratio
 
 
-def privpfc(
-    source: Source, budget: Budget, *, pool: int | None = None, most_cells: int = MOST_CELLS
-) -> Release[Counts]:
+def privpfc(source: Source, budget: Budget, *, pool: int | None = None, most_cells: int = MOST_CELLS) -> Histogram:
     """Choose one of many grids over few columns privately, then publish class counts in its cells.
 
     Budget: 3 % for the class totals, which size the grid; 24.25 % to choose it; 72.75 % for its counts.
 
     The grid has at most `most_cells` cells and is one of `pool` candidates; if that is not given, the more rows stand
-    out of the noise, the more there are. Returns its counts; the class totals once more, at all that is left of the
-    budget, if `most_cells` leaves room for no grid or no column has two values.
+    out of the noise, the more there are. Returns its counts, and the class totals; as counts these once more, at all
+    that is left of the budget, if `most_cells` leaves room for no grid or no column has two values.
     """
     pool, most_cells = _checked(source, pool, most_cells)
     to_size, to_choose, to_count = budget.split("3", "24.25", "72.75")
     size = source.count(WHOLE, to_size)
     if most_cells < 2 or not any(map(level_axes, source.schema.features)):
-        return source.count(WHOLE, Budget(to_choose.epsilon + to_count.epsilon))
+        return Histogram(source.count(WHOLE, Budget(to_choose.epsilon + to_count.epsilon)), size)
 
     totals = np.maximum(size.value[0], max(size.scale or 0.0, 1e-9))
     rows, choosing, counting = float(totals.sum()), *(_per_row(source, part) for part in (to_choose, to_count))
@@ -42,7 +40,7 @@ def privpfc(
         pool = int(np.clip(each * rows * choosing, *POOL))
     score = ExpectedCorrect(max(counting, 1e-3), class_weights(totals))
     grid = source.choose(grids(source.schema, cells, pool), score, to_choose).value
-    return source.count(grid, to_count)
+    return Histogram(source.count(grid, to_count), size)
 
 
 def class_weights(totals: Numbers) -> tuple[int, ...]:

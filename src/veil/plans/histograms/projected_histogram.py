@@ -11,6 +11,7 @@ from ...errors import BadInput
 from ...kernel import Budget, Discernibility, Majority, Release, Source, SparseCounts, whole
 from ...questions import WHOLE, Grid, axis, runs
 from ...schema import Categorical, Numeric
+from .grids import Histogram
 from .projection import THRESHOLD, bins_for, columns_for, share_to_count
 
 RULES = ("veil", "paper")
@@ -31,7 +32,7 @@ def projected_histogram(
     bins: int | None = None,
     share: float | None = None,
     criterion: str | None = None,
-) -> Release[SparseCounts]:
+) -> Histogram:
     """Choose a few columns privately, then publish the class counts over them that stand out of the noise.
 
     Budget: 3 % for the class totals, which size everything else; of the rest, `share` for the counts and what is left
@@ -48,13 +49,14 @@ def projected_histogram(
         criterion   "majority", rows of their cell's largest class  "discernibility", pairs told apart
         threshold   lets through 0.01 empty cells a row             log(rows) / 2 noise scales, if that leaves few
 
-    Returns the counts above the threshold.
+    Returns the counts above the threshold, and the class totals.
     """
     features, classes = source.schema.features, len(source.schema.classes)
     columns, bins = checked_settings(features, rules, columns, bins, share, criterion)
     to_size, rest = budget.split(3, 97)
 
-    rows = max(float(source.count(WHOLE, to_size).value.sum()), 1.0)
+    totals = source.count(WHOLE, to_size)
+    rows = max(float(totals.value.sum()), 1.0)
     k = columns if isinstance(columns, int) else columns_for(len(features), rows)
     if share is None:
         share = SHARE if rules == "veil" else share_to_count(rows, len(features), k, classes, bins_for(rows, k))
@@ -64,11 +66,11 @@ def projected_histogram(
     axes = [cut_into(column, bins) for column in features]
 
     if k == len(features):  # nothing to choose
-        return _count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, rules)
+        return Histogram(_count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, rules), totals)
     criterion = criterion or ("majority" if rules == "veil" else "discernibility")
     choose = private_kd_held_out if columns == HELD_OUT else private_kd
     grid = choose(source, to_choose, axes, k, criterion, rows, CELLS_PER_ROW * signal)
-    return _count(source, grid, to_count, rows, rules)
+    return Histogram(_count(source, grid, to_count, rows, rules), totals)
 
 
 def private_kd(

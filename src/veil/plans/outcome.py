@@ -1,0 +1,81 @@
+"""Outcome: what a method made of noisy answers, with the answers and their receipts; hence its cost, and whether the
+promise holds for it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, Generic, TypeVar
+
+from ..display import amount, readable
+from ..kernel import Receipt, Release
+from ..schema import Schema
+
+Made = TypeVar("Made", covariant=True)
+OWN_LEDGERS: set[str] = set()  # those of runs that were given none
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Generic[Made]):
+    """What was `made`, by which `method` with which `settings` (plain values), from which answers about which rows.
+
+    `schema` is what was public about the rows, `releases` are all noisy answers that went into it, in their order, and
+    `receipts` the charges for them.
+    """
+
+    made: Made
+    method: str
+    settings: Mapping[str, Any]
+    schema: Schema
+    releases: tuple[Release[Any], ...]
+    receipts: tuple[Receipt, ...]
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What it cost, exactly: of charges about disjoint parts of the rows the dearest counts."""
+        return total(self.receipts)
+
+    @property
+    def private(self) -> bool:
+        """Whether the promise holds: a declared schema, and noise that nobody can repeat in every answer."""
+        charged = bool(self.receipts) or not self.releases
+        return charged and not self.schema.public and all(receipt.private for receipt in self.receipts)
+
+    @property
+    def mark(self) -> str:
+        """What a title adds to the cost: that the promise does not hold, or that nobody adds the cost up."""
+        if not self.private:
+            return ", NOT private"
+        return ", charged to no ledger" if any(receipt.ledger in OWN_LEDGERS for receipt in self.receipts) else ""
+
+    def __repr__(self) -> str:
+        asked = f"Outcome of {readable(self.method)} on '{readable(self.schema.name)}'"
+        return f"{asked} for epsilon {amount(self.epsilon)}{self.mark}"
+
+
+def total(receipts: Sequence[Receipt], path: str = "", pick: Callable[[Any], Fraction] = max) -> Fraction:
+    """What charges cost together: those of one account add up, of the parts of a split the dearest counts.
+
+    With `pick=min` the least that the charges on the path of a row add up to.
+    """
+    own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
+    inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))
+    splits: dict[str, list[Fraction]] = defaultdict(list)
+    for part in {account[len(path) + 1 :].partition("/")[0] for account in inside} - {""}:
+        splits[part.partition(".")[0]].append(total(receipts, f"{path}/{part}", pick))
+    return own + sum(map(pick, splits.values()), Fraction(0))
+
+
+def share_rows(trained: Sequence[Receipt], judged: Sequence[Receipt]) -> bool:
+    """Whether two runs may have asked the same rows: both charged one ledger, and not disjoint parts of its rows."""
+    accounts = [{(receipt.ledger, receipt.account) for receipt in receipts} for receipts in (trained, judged)]
+    pairs = [(one, other) for (book, one), (same, other) in product(*accounts) if book == same]
+    return any(not _disjoint(*pair) for pair in pairs)
+
+
+def _disjoint(first: str, second: str) -> bool:
+    """Whether two accounts are of different parts of one split."""
+    steps = zip(first.strip("/").split("/"), second.strip("/").split("/"), strict=False)
+    apart = next(((one, other) for one, other in steps if one != other), ("", ""))
+    return all(apart) and apart[0].partition(".")[0] == apart[1].partition(".")[0]
