@@ -37,7 +37,7 @@ NO_SECRET = ("audit", "compare")  # their tables are made up, or public
 READING = tuple(f"veil.schema.{name}" for name in ("codes", "encoding", "moments"))
 HARMLESS = {f"veil.schema.encoding.{name}" for name in ("BLOCK", "Codes", "quiet")}
 HARMLESS |= {f"veil.schema.moments.{name}" for name in ("DAY", "MONTHS")}
-DOORS = ("kernel.open_source", "plans.run.run", "plans.run.opened", "files.tables.read_rows", "files.tables.RowFile",
+DOORS = ("kernel.open_source", "plans.run.opened", "files.tables.read_rows", "files.tables.RowFile",
          "models.rows", "evaluate.scores.score_table", "evaluate.scores.prediction_table")  # fmt: skip
 
 
@@ -229,9 +229,9 @@ def test_every_trusted_file_is_in_the_list_of_some_result():
 
 def test_the_trusted_part_does_not_grow():
     """Arguments included. The bounds go down with every step, never up."""
-    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1535
+    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1529
     assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 229
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3602
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3596
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():

@@ -26,6 +26,7 @@ from .kernel import (
     SystemNoise,
     open_source,
 )
+from .plans.outcome import Outcome
 from .progress import progress
 from .questions import WHOLE, Axis, Bag, Binned, CellScores, Grid, Linear, Predicted, Sum, Tree, axis, bag, grid
 from .schema import Categorical, Date, Numeric, Schema, Text
@@ -73,6 +74,7 @@ __all__ = [
     "NoLedger",
     "Numeric",
     "OpenDPNoise",
+    "Outcome",
     "Predicted",
     "PrivPfCClassifier",
     "PrivateClassifier",

@@ -474,7 +474,7 @@ def test_threads_share_one_ledger(ledger):
 
 
 def test_a_question_in_the_middle_of_a_charge_is_refused_and_does_no_harm(ledger):
-    with ledger._turn(write=True) as (turn, book):
+    with ledger.turn(write=True) as (turn, book):
         for ask in (lambda: ledger.spent, lambda: ledger.account.charge(Budget("0.1"), **ASK)):
             with pytest.raises(LedgerProblem, match="in the middle of a charge"):
                 ask()

@@ -99,13 +99,13 @@ class Ledgers(RuleBasedStateMachine):
     def crash_before_the_commit(self, where, epsilon):
         place, _ = self.pick(where, epsilon)
         for ledger in (self.file, self.memory):
-            with pytest.raises(Boom), ledger._turn(write=True) as (_, book):
+            with pytest.raises(Boom), ledger.turn(write=True) as (_, book):
                 book.next({"kind": "charge", "account": place, "epsilon": str(epsilon)})
                 raise Boom
 
     @rule(share=st.floats(0, 0.99))
     def leave_a_line_unfinished(self, share):
-        with self.file._turn(write=True) as (_, book), open(self.path, "ab") as raw:
+        with self.file.turn(write=True) as (_, book), open(self.path, "ab") as raw:
             line = book.next({**ASK, "kind": "charge", "account": "/", "epsilon": "1/1000"})[0]
             raw.write(line[: int(share * len(line))])
 
@@ -131,7 +131,7 @@ class Ledgers(RuleBasedStateMachine):
 
     def _in_child(self, place, epsilon, moment):
         if moment == "middle":
-            with self.file._turn(write=True) as (_, book):
+            with self.file.turn(write=True) as (_, book):
                 book.price(place, epsilon)
                 os.kill(os.getpid(), signal.SIGKILL)
         try:

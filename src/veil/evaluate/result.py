@@ -12,7 +12,7 @@ from ..errors import BadInput, SameRows, warn
 from ..kernel import Budget, Ledger, Receipt, Source
 from ..pages import Reported
 from ..plans.outcome import Outcome, share_rows, total
-from ..plans.run import run
+from ..plans.run import opened, run
 from ..schema import Schema
 from ..schema.columns import text_of
 from ..verdicts import Verdict, of_intervals
@@ -129,14 +129,15 @@ def ask(
 
     A plan asks first what is refused first, so a refusal comes before any charge.
     """
-    book = Ledger.open(ledger) if isinstance(ledger, (str, PathLike)) else ledger
-    if book is not None and schema.name == "evaluation" and schema.source is None:
-        schema = schema.model_copy(update={"name": book.name})  # scores without a schema: the ledger knows the name
+    charged = Ledger.open(ledger) if isinstance(ledger, (str, PathLike)) else ledger
+    if charged is not None and schema.name == "evaluation" and schema.source is None:
+        schema = schema.model_copy(update={"name": charged.name})  # scores without a schema: the ledger knows the name
     judged = Judged.of(model)
-    if book is not None and any(receipt.ledger == book.id for receipt in judged.receipts):
+    if charged is not None and any(receipt.ledger == charged.id for receipt in judged.receipts):
         warn(SAME_ROWS, SameRows)  # before anything is charged
-    asked = {"ledger": book, "noise": noise, "purpose": "evaluate"}
-    outcome = run(plan, rows, schema, Budget(epsilon), method=method, **asked)
+    asked = {"ledger": charged, "noise": noise, "purpose": "evaluate"}
+    source = opened(rows, schema, budget := Budget(epsilon), **asked)
+    outcome = run(source, plan, budget, method=method)
     return outcome.made, {"outcome_": outcome, "judged_": judged}
 
 

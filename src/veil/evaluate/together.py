@@ -14,7 +14,7 @@ from ..models import PrivateClassifier
 from ..models.base import keep_names
 from ..models.rows import training_columns
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import guessed_rows, made_up, opened, run_on, try_out
+from ..plans.run import guessed_rows, made_up, opened, run, try_out
 from ..questions import Linear
 from .result import Judged, class_place
 from .roc import RocCurve, RocCurves, counts_of_part, curves_of
@@ -41,7 +41,7 @@ def fit_and_evaluate(
     source = opened(columns, schema, max(budget, cost), **asked)
     training, testing = source.split_at_random(part.denominator - part.numerator, part.numerator)
     keep_names(model.fit_source(training, budget), rows)
-    outcome = run_on(testing, partial(judge, scorer=model.scorer_), cost, method="roc")
+    outcome = run(testing, partial(judge, scorer=model.scorer_), cost, method="roc")
     return curves_of(*outcome.made, place, {"outcome_": replace(outcome, schema=judged), "judged_": Judged.of(model)})
 
 

@@ -120,7 +120,7 @@ class Ledger(ShownLedger):
         return view
 
     @contextmanager
-    def _turn(self, write: bool = False) -> Iterator[tuple[Turn, Book]]:
+    def turn(self, write: bool = False) -> Iterator[tuple[Turn, Book]]:
         """One turn at the store, and what is known after reading what is new there.
 
         An entry that was known once, here or to the mark on this machine, must still be there. Marks are written
@@ -150,7 +150,7 @@ class Ledger(ShownLedger):
         return book
 
     def _now(self) -> Book:
-        with self._turn() as (_, book):
+        with self.turn() as (_, book):
             return book
 
     @property
@@ -189,51 +189,28 @@ class Ledger(ShownLedger):
     def charges(self) -> list[tuple[Receipt, Fraction]]:
         """All receipts, oldest first, each with the total after it."""
         charges = [(entry, total) for entry, total in self.entries() if entry[1].get("kind") == "charge"]
-        return [(self._receipt(*entry), total) for entry, total in charges]
+        return [(self.receipt_of(*entry), total) for entry, total in charges]
 
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
-        with self._turn() as (turn, _):
+        with self.turn() as (turn, _):
             lines, book = turn.after(Place())[0], Book()
         return [(book.add(line), book.spent) for line in lines]
 
-    def _charge(self, path: str, epsilon: Fraction, body: dict[str, Any]) -> Receipt:
-        if not fits(epsilon, CHARGED):
-            raise BadInput("this epsilon has too many digits for a charge: use one with fewer, or a larger one")
-        fixed = {"kind": "charge", "account": path, "epsilon": str(epsilon)}
-        with self._turn(write=True) as (turn, book):
-            total = book.price(path, epsilon).get(ROOT, book.spent)
-            if total > max(self.limit, book.spent):
-                raise BudgetRefused(
-                    f"this would bring the total to epsilon {amount(total)}, over the limit of {amount(self.limit)}: "
-                    f"ask for less ({amount(self.limit - book.spent)} is left) or stop here; nothing was charged"
-                )
-            self._check_unit(unit_of(body), book)
-            line, entry = book.next({**body, **fixed})
-            receipt = self._receipt(*entry)
-            self._append(turn, book, line, entry)
-            return receipt
-
-    def _check_unit(self, unit: str, book: Book) -> None:
+    def check_unit(self, unit: str, book: Book) -> None:
         if others := book.units - {unit}:
             raise LedgerProblem(
                 f"this answer would protect {unit}, but earlier ones in the ledger protect {others.pop()}, and the two "
                 "do not add up: declare `person` in the schema as before, or keep another ledger; nothing was charged"
             )
 
-    def _split(self, path: str, body: dict[str, Any]) -> int:
-        with self._turn(write=True) as (turn, book):
-            line, entry = book.next({**body, "kind": "split", "account": path})
-            self._append(turn, book, line, entry)
-            return entry[0]
-
-    def _append(self, turn: Turn, book: Book, line: bytes, entry: Entry) -> None:
+    def append(self, turn: Turn, book: Book, line: bytes, entry: Entry) -> None:
         """One line more. What follows from it is known when it is read, as everybody reads it."""
         turn.append(line, book.place)
         if self.path:
             marks.write(book.id, (entry[0], entry[2]))
 
-    def _receipt(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
+    def receipt_of(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
         try:
             fields = {**{name: body[name] for name in Receipt.__dataclass_fields__ if name in body}, "data": self.name}
             fields["epsilon"] = read_amount(body["epsilon"])
@@ -277,13 +254,31 @@ class Account:
 
     def charge(self, budget: Budget, **body: Any) -> Receipt:
         """Reserve the budget, or refuse; the receipt is on the disk before this returns."""
+        ledger, epsilon = self.ledger, budget.epsilon
+        if not fits(epsilon, CHARGED):
+            raise BadInput("this epsilon has too many digits for a charge: use one with fewer, or a larger one")
         words = {key: text for key in ("purpose", "note", "file") if (text := getattr(self, key))}
         body |= {"version": VERSION, "time": self.time, "run": self.run, **words}
-        return self.ledger._charge(self.path, budget.epsilon, body)
+        with ledger.turn(write=True) as (turn, book):
+            total = book.price(self.path, epsilon).get(ROOT, book.spent)
+            if total > max(ledger.limit, book.spent):
+                raise BudgetRefused(
+                    f"this would bring the total to epsilon {amount(total)}, over the limit of {amount(ledger.limit)}: "
+                    f"ask for less ({amount(ledger.limit - book.spent)} is left) or stop here; nothing was charged"
+                )
+            ledger.check_unit(unit_of(body), book)
+            fixed = {"kind": "charge", "account": self.path, "epsilon": str(epsilon)}
+            line, entry = book.next({**body, **fixed})
+            receipt = ledger.receipt_of(*entry)
+            ledger.append(turn, book, line, entry)
+            return receipt
 
     def split(self, **body: Any) -> str:
         """Open disjoint parts; costs nothing until one of them is charged."""
-        return f"{self.path.rstrip('/')}/{self.ledger._split(self.path, body)}"
+        with self.ledger.turn(write=True) as (turn, book):
+            line, entry = book.next({**body, "kind": "split", "account": self.path})
+            self.ledger.append(turn, book, line, entry)
+        return f"{self.path.rstrip('/')}/{entry[0]}"
 
     def part(self, group: str, index: int) -> "Account":
         return replace(self, path=f"{group}.{index}")

@@ -22,7 +22,7 @@ from ..pages import Published, Reported
 from ..plans.finish import log_probabilities, probabilities
 from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import opened, rehearse, run_on
+from ..plans.run import opened, rehearse, run
 from ..questions import Scorer
 from ..schema import Schema
 from ..synopsis.domain import declared_values
@@ -108,7 +108,7 @@ class PrivateEstimator(Published, BaseEstimator):
         """
         budget = Budget(budget)
         settings = {**self.settings(), "epsilon": str(budget.epsilon)}
-        return self.hold(run_on(source, self._plan, budget, method=self.method, settings=settings))
+        return self.hold(run(source, self._plan, budget, method=self.method, settings=settings))
 
     def hold(self, outcome: Outcome[Any]) -> Self:
         """Take this for the outcome of the last fit, as of a file that is opened."""

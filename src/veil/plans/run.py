@@ -26,20 +26,6 @@ NO_LEDGER = (
 )
 
 
-def run(
-    plan: Plan[Result],
-    rows: Any,
-    schema: Schema,
-    budget: Budget,
-    *,
-    method: str = "",
-    settings: Given = None,
-    **how: Any,
-) -> Outcome[Result]:
-    """What a plan makes of rows, which are opened for it: `how` is what `opened` takes."""
-    return run_on(opened(rows, schema, budget, **how), plan, budget, method=method, settings=settings)
-
-
 def opened(
     rows: Any,
     schema: Schema,
@@ -55,16 +41,16 @@ def opened(
     `ledger` is a Ledger or the path of one; without it, the rows have this budget alone, and a warning says so if they
     are private. Receipts bear the `purpose`.
     """
-    book = ledger_of(ledger, budget, schema)
-    source = open_source(rows, schema, book, noise=noise, purpose=purpose)
+    charged = ledger_of(ledger, budget, schema)
+    source = open_source(rows, schema, charged, noise=noise, purpose=purpose)
     if not free:
-        check_budget(book, budget)
+        check_budget(charged, budget)
     if ledger is None and not schema.public and make_noise(noise).private:
         warn(NO_LEDGER.format(cost=amount(budget.epsilon), data=readable(schema.name)), NoLedger)
     return source
 
 
-def run_on(
+def run(
     source: Source, plan: Plan[Result], budget: Budget, *, method: str = "", settings: Given = None
 ) -> Outcome[Result]:
     """What a plan makes of a source that is open; whatever else was asked of it before is not part of the outcome."""
@@ -89,18 +75,18 @@ def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
     return own
 
 
-def check_budget(account: Ledger, budget: Budget) -> None:
+def check_budget(ledger: Ledger, budget: Budget) -> None:
     """Refuse before anything is charged what the ledger would refuse later on."""
-    if account.left < budget.epsilon:
+    if ledger.left < budget.epsilon:
         raise BudgetRefused(
-            f"epsilon {amount(budget.epsilon)} is more than the {amount(account.left)} that is left in the ledger: "
+            f"epsilon {amount(budget.epsilon)} is more than the {amount(ledger.left)} that is left in the ledger: "
             "ask for less or stop here; nothing was charged"
         )
 
 
 def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
     """Refuse before anything is charged what the kernel would refuse later on: the plan, tried without rows."""
-    run(plan, made_up(schema, 0), schema, budget, noise=0)
+    run(opened(made_up(schema, 0), schema, budget, noise=0), plan, budget)
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Rehearsal:
@@ -108,7 +94,8 @@ def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Rehearsal:
 
     Nothing is opened or charged. A plan whose later questions follow from earlier answers shows one of its ways.
     """
-    return Rehearsal(run(plan, made_up(schema, guessed_rows(schema)), schema, budget, noise=0).releases, schema)
+    source = opened(made_up(schema, guessed_rows(schema)), schema, budget, noise=0)
+    return Rehearsal(run(source, plan, budget).releases, schema)
 
 
 def guessed_rows(schema: Schema) -> int:

@@ -8,6 +8,7 @@ from ..display import number
 from ..errors import BadInput
 from ..models import PrivateClassifier
 from ..models.displays import coefficients, export_text
+from ..verdicts.evidence import is_of_words
 from ..verdicts.tables import noise_of
 from . import sections
 from .counts import displays
@@ -62,7 +63,8 @@ def _asked(model: PrivateClassifier) -> str:
 
 def _weights(model: PrivateClassifier) -> str:
     """The weights of a linear model by column and group of codes; nothing if it was made from counts."""
-    if not any(release.receipt.verb == "minimise" for release in model.releases_):
+    fits = [release for release in model.releases_ if release.receipt.verb == "minimise"]
+    if not fits or is_of_words(fits[0], model.schema_):
         return ""
     found = coefficients(model)
     rows = [(name, group, *map(number, weights)) for name, group, *weights in zip(*found.values(), strict=True)]

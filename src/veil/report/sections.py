@@ -10,8 +10,9 @@ from urllib.parse import quote
 import numpy as np
 
 from ..display import COLOURS, amount, column_rows, html_table, number, readable
-from ..kernel import WEIGHT_UNIT
+from ..kernel import VERSION, WEIGHT_UNIT
 from ..plans.outcome import Outcome, total
+from ..trusted import files_used
 from ..verdicts import Verdict
 from ..verdicts.tables import TableNoise, noise_of
 from .counts import MOST_CODES, CountsDisplay
@@ -123,7 +124,17 @@ def cost(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -
     spent = outcome.epsilon
     header = ["entry", "ledger / hash", "asked", "noise", "epsilon"]
     charges = table("Charges, exact", header, [*rows, ("", "", "together", "", amount(spent))])
-    return section("What it cost and what is left", _bar(outcome, left, limit), charges, _paths(outcome), CHECK)
+    bar, paths = _bar(outcome, left, limit), _paths(outcome)
+    return section("What it cost and what is left", bar, charges, paths, CHECK, _audited(outcome))
+
+
+def _audited(outcome: Outcome[Any]) -> str:
+    """What somebody reads who does not want to take the promise on trust."""
+    files = files_used(outcome.schema, outcome.releases, outcome.receipts)
+    lines = sum(file.lines for file in files)
+    words = f"<p>To audit this result, read these {len(files)} files of Veil {VERSION}, {lines:,} lines with their "
+    words += "arguments. The answers rest on no other code: whatever else holds rows only hands them on.</p>"
+    return words + table("Trusted files", ["file", "lines"], [*files, ("together", lines)])
 
 
 def _paths(outcome: Outcome[Any]) -> str:

@@ -58,11 +58,8 @@ def is_matrix(values: Any) -> bool:
 
 def is_sparse(values: Any) -> bool:
     """Whether they are a sparse matrix, of which there is none before SciPy's are loaded: that takes long."""
-    if "scipy.sparse" not in sys.modules:
-        return False
-    from scipy.sparse import issparse
-
-    return bool(issparse(values))
+    loaded = sys.modules.get("scipy.sparse")
+    return loaded is not None and bool(loaded.issparse(values))
 
 
 def _frame(rows: Any) -> Any:
@@ -252,8 +249,8 @@ def arrow_of(block: Any) -> Any:
 
 def _has_object_categories(block: Any) -> bool:
     """Whether pandas took the categories from the rows as objects; Arrow would infer one type for all of them."""
-    native = block.to_native() if isinstance(block, nw.Series) else None
-    categories = getattr(getattr(native, "dtype", None), "categories", None)
+    kind = getattr(block.to_native(), "dtype", None) if isinstance(block, nw.Series) else None
+    categories = getattr(kind, "categories", None)
     return str(getattr(categories, "dtype", "")) == "object"
 
 
@@ -332,8 +329,6 @@ def plain(value: Any) -> Any:
     """Bytes as text, different ones as different text, and what is inside an Arrow scalar or a NumPy time."""
     if type(value) in (str, float, int):
         return value
-    if type(value) is bytes:
-        return value.decode("utf-8", "surrogateescape")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value).decode("utf-8", "surrogateescape")
     if isinstance(value, (np.datetime64, np.timedelta64)):

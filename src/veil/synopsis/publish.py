@@ -14,7 +14,7 @@ from ..plans.histograms.privpfc import privpfc
 from ..plans.histograms.projected_histogram import projected_histogram
 from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import rehearse, run
+from ..plans.run import opened, rehearse, run
 from ..schema import Schema
 from ..verdicts.verdict import warn_if_bad
 from .table import Synopsis
@@ -43,7 +43,8 @@ def publish(
     schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
     plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
     asked = {"ledger": ledger, "noise": random_state, "purpose": f"publish {method}"}
-    synopsis = Synopsis(run(plan, rows, schema, Budget(epsilon), method=method, settings=kept, **asked))
+    source = opened(rows, schema, budget := Budget(epsilon), **asked)
+    synopsis = Synopsis(run(source, plan, budget, method=method, settings=kept))
     warn_if_bad(synopsis.verdict_)
     return synopsis
 

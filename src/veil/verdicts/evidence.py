@@ -142,10 +142,10 @@ def of_weights(releases: Releases, schema: Schema) -> Weights | None:
         for column, scale in _columns(weights, schema, totals, fit)
     ]
     size, noise, pull, weight = np.sum(parts, axis=0)
-    return Weights(sqrt(size / weight), sqrt(noise / weight), float(pull / weight), _of_words(fits[0], schema))
+    return Weights(sqrt(size / weight), sqrt(noise / weight), float(pull / weight), is_of_words(fits[0], schema))
 
 
-def _of_words(fit: Release[Any], schema: Schema) -> bool:
+def is_of_words(fit: Release[Any], schema: Schema) -> bool:
     """Whether these are weights of words."""
     of = fit.receipt.question.partition(" on ")[2]
     return fit.receipt.verb == "minimise_words" or any(of.startswith(f"{text.name}[") for text in schema.texts)

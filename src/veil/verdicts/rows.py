@@ -8,7 +8,7 @@ import numpy as np
 
 from ..display import readable
 from ..kernel import Release
-from ..questions import Grid
+from ..questions import Bag, Grid
 from ..schema import Schema
 from ..schema.columns import MISSING
 from .evidence import Releases
@@ -69,7 +69,8 @@ def counted(releases: Releases) -> Counted | None:
 
     Of answers about several parts of the rows, those about all of them, or else about the first part.
     """
-    tables = [release for release in releases if release.receipt.verb == "count"]
+    counts = [release for release in releases if release.receipt.verb == "count"]
+    tables = [release for release in counts if not isinstance(release.question, Bag)]  # whose rows count many times
     if not tables:
         return None
     accounts = [release.receipt.account for release in tables]
