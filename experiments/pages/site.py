@@ -18,12 +18,12 @@ NAV = {
     "Reference": ["cli", "api", "contributing", "changelog"],
 }
 ROOMS = {  # what is written in these modules and folders
-    "What is public": ("columns", "dates", "schema"),
-    "Budgets and ledgers": ("kernel",),
+    "What is public": ("schema",),
+    "Budgets, ledgers and outcomes": ("kernel", "plans"),
     "Classifiers and selectors": ("models",),
     "Publishing": ("synopsis",),
     "Evaluation": ("evaluate",),
-    "Questions": ("questions", "bags"),
+    "Questions": ("questions",),
     "Reading files, verdicts and progress": ("files", "verdicts", "progress", "datasets"),
     "Errors and warnings": ("errors",),
 }
