@@ -42,7 +42,7 @@ class PrivateRocDisplay:
 
     def plot(self, ax: Any = None, *, name: str | None = None, plot_chance_level: bool = False,
              **line: Any) -> "PrivateRocDisplay":  # fmt: skip
-        """Draw on these axes, or on new ones; `line` is for the line, as matplotlib takes it."""
+        """Draw on these axes, or on new ones; `line` holds settings of the line for matplotlib."""
         if ax is None:
             from matplotlib import pyplot
 
@@ -81,21 +81,22 @@ class PrivateRocDisplay:
         return f'<img alt="{words}" src="data:image/svg+xml;base64,{b64encode(text.getvalue()).decode()}">'
 
     def _say_noise(self, ax: Any) -> None:
-        """Say across the axes that their only curve is noise; of several, the legend says which ones are."""
+        """Write across the axes that their only curve is noise; with several curves, the legend says which ones are."""
         for text in [text for text in ax.texts if text.get_text() == NOISE]:
             text.remove()
         if self.curve.only_noise and not ax.lines:
             ax.text(0.5, 0.5, NOISE, ha="center", va="center", wrap=True)
 
     def label(self, name: str | None = None) -> str:
-        """What the legend says: the name, and where the AUC may lie."""
+        """The legend of the curve: its name, and the interval of its AUC."""
         low, high = self.curve.auc_interval
         words = "only noise, AUC" if self.curve.only_noise else f"AUC {self.roc_auc:.3f},"
         return f"{name or self.name or 'private curve'} ({words} {low:.3f} to {high:.3f})"
 
 
 def band_outline(curve: RocCurve) -> tuple[Any, Any]:
-    """The outline of the band: few false and many true positives one way, many false and few true ones back."""
+    """The polygon of the band, as x and y: along the upper left edge (low fpr, high tpr), and back along the lower
+    right."""
     (fpr_low, fpr_high), (tpr_low, tpr_high) = curve.fpr_band, curve.tpr_band
     rise = np.maximum.accumulate
     return (
@@ -105,5 +106,5 @@ def band_outline(curve: RocCurve) -> tuple[Any, Any]:
 
 
 def _single(curve: Any) -> RocCurve:
-    """The curve; of several the first, since a display has one."""
+    """The curve itself, or the first of several, since a display shows one."""
     return next(iter(curve.curves.values())) if isinstance(curve, RocCurves) else curve

@@ -1,8 +1,8 @@
-"""Rows as a model that is not ours is handed them: rebuilt value by value as the schema declares, each by itself.
+"""Rows for a classifier that is not Veil's, rebuilt value by value in the types that the schema declares.
 
-The types of a frame come from all of its values: one odd value makes text of numbers, a missing one floats of whole
-numbers, and a new one numbers all categories anew. What a model made of a row would then tell about the others. So a
-column has the type that its schema declares, whatever type it came in, and a value that is not declared is missing.
+A data frame infers its types from all values: one odd value turns numbers into text, a missing one turns integers into
+floats, and a new category renumbers the others. A model's output for one row would then depend on other rows. So a
+column gets the type that its schema declares, whatever type it came in, and an undeclared value is missing.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from ..schema import Categorical, Date, Numeric, Schema
 from ..schema.encoding import as_column, category_codes, columns_of, in_blocks, numbers, texts
 from ..synopsis.domain import dates, declared_values
 
-MOST = 2**53  # up to which a double holds every whole number
+MOST = 2**53  # a double holds every integer up to here
 NO_SCHEMA = (
     "a model that is not Veil's is handed rows as their schema declares them: give schema=..., or, for a model of "
     "numbers alone, the rows as a NumPy array or a list of lists"
@@ -27,8 +27,8 @@ NO_SCHEMA = (
 
 
 class Handed(NamedTuple):
-    """Rows for a model: `some` makes a table of a run of rows, `one` of the row at a place; `matrix` holds them all if
-    they are numbers, NaN where they are missing."""
+    """Rows for a model: `one(place)` is a table of a single row, `some(mask)` of several; `matrix` holds all rows as
+    floats (NaN: missing), or None if a column is not numeric."""
 
     length: int
     one: Callable[[int], Any]
@@ -37,7 +37,8 @@ class Handed(NamedTuple):
 
 
 class Column(NamedTuple):
-    """The values of a column in the type it is declared with, where there are none, and their codes if it has any."""
+    """The values of a column in its declared type, a mask of those that are missing, and the codes of a categorical
+    column."""
 
     values: npt.NDArray[Any]
     missing: npt.NDArray[np.bool_]
@@ -49,7 +50,7 @@ class Column(NamedTuple):
 
 
 def handed(X: Any, model: Any, schema: Schema | None) -> Handed:
-    """The rows for a model, in the kind of table that they came in: a frame by names, all else by position."""
+    """The rows as a model takes them: columns by name if they came as a frame, by position otherwise."""
     if X is None:
         raise BadInput("give the rows that the model is to judge")
     table = as_table(X, False, len(schema.column) - 1 if schema else 0)
@@ -67,7 +68,7 @@ def handed(X: Any, model: Any, schema: Schema | None) -> Handed:
 
 
 def _names(table: Any, model: Any, schema: Any) -> list[str]:
-    """The columns that a model takes: those that it says, else all that are declared, in the order of the table."""
+    """The columns that the model takes: its `feature_names_in_`, else all declared ones, in the order of the table."""
     own = [str(name) for name in getattr(model, "feature_names_in_", ())]
     declared = [column.name for column in schema.column if column.name != schema.label]
     if unknown := [name for name in own if name not in declared]:
@@ -81,9 +82,8 @@ def _typed(table: Any, names: list[str], schema: Schema | None) -> dict[str, Col
 
 
 def _column(values: Any, declared: Any) -> Column:
-    """Numbers as floats or, if so declared, whole numbers, beyond the bounds too; categories as whole numbers or truth
-    values if all are written so, else as text; dates as synthetic rows have them; free text as text, empty where
-    there is none."""
+    """A column in its declared type: numbers as floats or integers, also beyond the bounds; categories as integers or
+    booleans if all are written so, else as text; dates as in synthetic rows; free text as text, "" if missing."""
     if isinstance(declared, Categorical):
         code_of = {value: code for code, value in enumerate(declared.values)}
         codes = in_blocks(values, lambda block: category_codes(block, code_of, -1), np.int64).astype(np.int64)
@@ -111,7 +111,7 @@ def _matrix(columns: dict[str, Column], length: int) -> npt.NDArray[np.float64] 
 
 
 def _array(columns: dict[str, Column], length: int) -> Handed:
-    """Of numbers an array of floats, else one of objects."""
+    """Rows as an array: of floats if all columns are numeric, else of objects."""
     matrix = _matrix(columns, length)
     rows: Any = matrix
     if rows is None:
@@ -139,13 +139,14 @@ def _frame(table: Any, columns: dict[str, Column], schema: Any) -> Handed:
 
 
 def _arrow(column: Column) -> Any:
-    """The type is named: of a column without a value, Arrow would make one of nothing."""
+    """An Arrow array. The type of text is given, since Arrow would infer the null type for a column without values."""
     return pa.array(column.values, pa.string() if column.values.dtype == object else None, mask=column.missing)
 
 
 def _pandas(table: Any, columns: dict[str, Column], schema: Any) -> tuple[Any, Callable[[int], Any]]:
-    """All rows, and what takes one. Whole numbers and truth values have no NaN: a column of one row that misses its
-    value is a float. Categories of pandas are those declared, in that order; the index tells nothing."""
+    """All rows as a pandas frame, and a function that takes one of them. Integers and booleans have no NaN, so a
+    missing one is a float in the frame of its row. Categories are the declared ones, in that order; the index is all
+    zeros."""
     pd = nw.get_native_namespace(table)
     index = np.zeros(len(table), np.int64)
     made = {name: _series(pd, column, table[name].dtype, schema.get(name), index) for name, column in columns.items()}

@@ -1,5 +1,5 @@
-"""What noise leaves open about numbers made of noisy counts: the law of the noise is public, so it is drawn again, on
-top of what the counts say, as often as it takes. Nothing here touches rows, and nothing costs."""
+"""Confidence intervals for numbers computed from noisy counts. The distribution of the noise is public, so it is
+simulated and added to the counts again. Nothing here touches rows or costs budget."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,19 +17,20 @@ STEPS = np.concatenate([-NEAR[::-1], [0], NEAR])
 
 
 class Interval(NamedTuple):
-    """From low to high."""
+    """An interval, both ends included."""
 
     low: float
     high: float
 
 
 def share_interval(share: float, top: float, bottom: float, tops: Numbers, bottoms: Numbers, level: float) -> Interval:
-    """Where a share may lie that noisy `top` and `bottom` were released of, with noise such as `tops` and `bottoms`.
+    """A confidence interval for the ratio of two numbers that were released as `top` and `bottom`; `tops` and `bottoms`
+    are draws of their noise.
 
-    For the true share s, top - s bottom is noise alone; all s for which it is no larger than noise is (Fieller 1940).
-    With so much noise that any share will do this is everything from 0 to 1, as it should be.
+    For the true ratio s, top - s bottom is noise alone: the interval holds all s for which that is within the quantiles
+    of the noise (Fieller 1940). If the noise is so large that any s is, it is [0, 1], as it should be.
     """
-    share = min(max(share, 0.0), 1.0)  # rounding may have led beyond
+    share = min(max(share, 0.0), 1.0)  # rounding may have gone past the ends
     candidates = np.unique(np.clip(share + STEPS, 0, 1))
     seen = top - candidates * bottom
     low, high = np.quantile(tops[:, None] - candidates * bottoms[:, None], [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -39,7 +40,8 @@ def share_interval(share: float, top: float, bottom: float, tops: Numbers, botto
 
 
 def _crossing(candidates: Numbers, beyond: Numbers, inside: Any, step: int) -> float:
-    """Where `beyond` passes zero, in a straight line between the last candidate inside and the next one."""
+    """The point where `beyond` crosses zero, interpolated linearly between the last candidate inside and its
+    neighbour."""
     outside = inside + step
     if not 0 <= outside < len(candidates) or beyond[inside] > 0:
         return float(candidates[inside])
@@ -48,7 +50,8 @@ def _crossing(candidates: Numbers, beyond: Numbers, inside: Any, step: int) -> f
 
 
 class Pairs(NamedTuple):
-    """Two classes, each by part of the score: released counts, the nearest possible ones, and drawn noise."""
+    """Positives and negatives in each part of the score: released counts, the nearest possible ones, and simulated
+    noise (draws x parts)."""
 
     released: tuple[Numbers, Numbers]
     possible: tuple[Numbers, Numbers]
@@ -56,13 +59,14 @@ class Pairs(NamedTuple):
 
 
 def drawn_noise(counts: ScoreCounts, seed: int = SEED) -> list[Numbers]:
-    """Noise as the counts of each class have it."""
+    """Simulated noise for the counts of each class: a list of draws x parts."""
     chance = np.random.default_rng(seed)
     return [counts.noise(DRAWS, chance) for _ in counts.counts.T]
 
 
 def pairs(counts: ScoreCounts, positive: int, others: tuple[int, ...], drawn: Sequence[Numbers] | None = None) -> Pairs:
-    """The positives and the negatives; `drawn` is the noise of each class, if it is not to be drawn for them alone."""
+    """The counts of positives and negatives; `drawn` is simulated noise of each class, to be shared by several
+    pairs."""
     noise = drawn_noise(counts) if drawn is None else drawn
     groups = [(positive,), others]
     released = [counts.counts[:, list(group)].sum(axis=1) for group in groups]
@@ -72,21 +76,22 @@ def pairs(counts: ScoreCounts, positive: int, others: tuple[int, ...], drawn: Se
 
 
 def ordered(positives: Numbers, negatives: Numbers) -> Any:
-    """Pairs of which the positive has the higher score, ties by half; of counts, or of draws x counts."""
+    """The number of pairs in which the positive has the higher score, ties counting half; for counts, or draws x
+    counts."""
     return (positives * (np.cumsum(negatives, axis=-1) - negatives / 2)).sum(axis=-1)
 
 
 def area(found: Pairs) -> float:
-    """The area under the curve of the possible counts."""
+    """The AUC of the possible counts."""
     positives, negatives = found.possible
     return float(ordered(positives, negatives) / (positives.sum() * negatives.sum()))
 
 
 def area_interval(found: Pairs, tied: float, level: float) -> Interval:
-    """Where the exact AUC of these rows may lie.
+    """A confidence interval for the exact AUC of these rows.
 
-    Pairs in order and pairs in all are products of unbiased counts with independent noise, so their own noise has
-    mean zero whatever the true counts are.
+    The number of ordered pairs and that of all pairs are products of unbiased counts with independent noise, so their
+    own noise has mean zero, whatever the true counts are.
     """
     (pairs_noise, all_noise), (released, total) = noise_of_pairs(found), released_pairs(found)
     seen = share_interval(area(found), released, total, pairs_noise, all_noise, level)
@@ -97,13 +102,13 @@ def area_interval(found: Pairs, tied: float, level: float) -> Interval:
 
 
 def released_pairs(found: Pairs) -> tuple[float, float]:
-    """Pairs in order, and pairs in all, of the released counts."""
+    """The number of ordered pairs, and of all pairs, by the released counts."""
     positives, negatives = found.released
     return float(ordered(positives, negatives)), float(positives.sum() * negatives.sum())
 
 
 def noise_of_pairs(found: Pairs) -> tuple[Numbers, Numbers]:
-    """What noise does to the number of pairs in order, and to that of all pairs."""
+    """Simulated noise in the number of ordered pairs, and in that of all pairs."""
     (p, q), (z, w) = found.possible, found.noise
     more, less = z.sum(axis=1), w.sum(axis=1)
     in_order = ordered(p, w) + ordered(z, np.broadcast_to(q, z.shape)) + ordered(z, w)
@@ -111,9 +116,9 @@ def noise_of_pairs(found: Pairs) -> tuple[Numbers, Numbers]:
 
 
 def mean_area_interval(found: Sequence[Pairs], level: float) -> Interval:
-    """Where the mean of several exact AUC may lie, of which the mean of `area` is an estimate.
+    """A confidence interval for the mean of several exact AUCs, which the mean of `area` estimates.
 
-    To first order a share is off by (in order - share x all) / all, of released pairs and of noise alike; these are
+    To first order an AUC is off by (ordered - AUC x all) / all, for released pairs and for noise alike; this is
     averaged over the pairs of classes.
     """
     shares, sizes = [area(one) for one in found], [one.possible[0].sum() * one.possible[1].sum() for one in found]
@@ -127,17 +132,18 @@ def mean_area_interval(found: Sequence[Pairs], level: float) -> Interval:
 
 
 def around(value: float, noise: Numbers, level: float) -> Interval:
-    """What lies as far from the value as noise goes."""
+    """The interval of all true values for which `value` lies within the quantiles of the noise."""
     low, high = np.quantile(noise, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value - float(high), value - float(low))
 
 
 def within(positives: Numbers, negatives: Numbers, tied: float) -> float:
-    """How much AUC the order of rows within parts can hold, about, on top of what the order of the parts shows.
+    """The most that the AUC can change, approximately, by how rows are ordered within the parts, which counts do not
+    show.
 
-    A part that holds a share s of all pairs is taken to be ordered at most 1.5 sqrt(s) of the way from ties to a
-    perfect order, as smooth scores of an AUC up to 0.85 are; better ones hide a little more than this. Large parts that
-    no threshold divided, though there were rows enough to find one, are ties.
+    A part that holds a share s of all pairs is assumed to be ordered at most 1.5 sqrt(s) of the way from ties to a
+    perfect order, as smooth scores with an AUC up to 0.85 are; better ones hide a little more than this. Large parts
+    that no threshold divided, though they had enough rows to find one, are ties.
     """
     share = positives * negatives / (positives.sum() * negatives.sum())
     rows = positives + negatives
@@ -146,18 +152,18 @@ def within(positives: Numbers, negatives: Numbers, tied: float) -> float:
 
 
 def partly_missed(noise: Numbers, missed: float, seen: Interval) -> Numbers:
-    """The draws of noise, half of them less the most that was missed, half of them less the least.
+    """The draws of noise, half of them minus the largest change that `within` allows, half of them minus the smallest.
 
-    Within parts a model orders rows as it does between them, or they are tied; where it is not certain on which side of
-    0.5 the area is, the order may be either way. An interval from these draws holds as often as it says at both ends,
-    and more often between them.
+    Within parts a model orders rows in the same direction as between them, or they are tied; if the interval of the AUC
+    holds 0.5, either direction is possible. An interval from these draws has the stated coverage at both extremes, and
+    more between them.
     """
     ends = (-missed if seen.low < 0.5 else 0.0), (missed if seen.high > 0.5 else 0.0)
     return np.asarray(noise - np.resize(ends, len(noise)))
 
 
 def rate_bands(found: Pairs, level: float) -> tuple[tuple[Numbers, Numbers], tuple[Numbers, Numbers]]:
-    """Low and high true positive rates, then false ones, at every threshold from the highest down."""
+    """Lower and upper true positive rates, then false positive rates, at every threshold from the highest down."""
     bands = []
     for counts, noise in zip(found.possible, found.noise, strict=True):
         rates = falling_shares(counts)
@@ -171,6 +177,6 @@ def rate_bands(found: Pairs, level: float) -> tuple[tuple[Numbers, Numbers], tup
 
 
 def falling_shares(counts: Numbers) -> Numbers:
-    """The share of rows above every threshold, from the highest, which none is above, to below the lowest."""
+    """The share of rows above each threshold, from 0 at the highest to 1 below the lowest: normalised prefix sums."""
     sums = np.append(0.0, np.cumsum(counts[::-1]))
     return np.asarray(sums / sums[-1])

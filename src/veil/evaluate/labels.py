@@ -1,4 +1,4 @@
-"""Predicted beside true labels on private rows: confusion matrices and accuracy; and how far probabilities hold."""
+"""Confusion matrix, accuracy and calibration curve of a model on private rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,8 @@ class ConfusionMatrix(Evaluation):
         return {"accuracy": self.accuracy_interval}
 
     def shares(self) -> Numbers:
-        """Of each true class the share predicted as each: the nearest counts that are not negative, over their sum."""
+        """The share of each true class that is predicted as each class, true x predicted, from counts corrected to be
+        nonnegative."""
         possible = nonnegative(self.counts.T).T
         return np.asarray(possible / possible.sum(axis=1, keepdims=True))
 
@@ -50,7 +51,7 @@ class ConfusionMatrix(Evaluation):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Accuracy(Evaluation):
-    """The share of rows predicted right, and where the exact one may lie, with 95 % confidence."""
+    """The share of rows predicted right, and its 95 % confidence interval."""
 
     accuracy: float
     accuracy_interval: Interval
@@ -71,7 +72,8 @@ class Accuracy(Evaluation):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CalibrationCurve(Evaluation):
-    """For every interval of the predicted probability its middle, the share of rows that are positive, and how many.
+    """For every interval of the predicted probability: its middle, the share of positive rows, and the noisy number of
+    rows.
 
     `low` and `high` hold the exact share of each interval with 95 % confidence. Unpacks like scikit-learn's:
     `prob_true, prob_pred = curve`.
@@ -86,7 +88,8 @@ class CalibrationCurve(Evaluation):
 
     @property
     def intervals(self) -> dict[str, Interval]:
-        """That of the interval of probabilities that most rows are in: of empty ones nothing can be known."""
+        """The interval of the positive share where most rows are, by name: about bins without rows nothing can be
+        known."""
         place = int(np.argmax(self.rows))
         return {"share": Interval(float(self.low[place]), float(self.high[place]))}
 
@@ -143,7 +146,7 @@ def private_accuracy(
     classes: Sequence[Any] | None = None,
     random_state: Any = None,
 ) -> Accuracy:
-    """The share of private rows that are predicted right: rows that are and rows that are not, counted at once.
+    """The share of private rows that are predicted right, from noisy counts of right and wrong predictions.
 
     The arguments are those of `private_confusion_matrix`; a row without a prediction counts as wrong.
     """
@@ -159,7 +162,7 @@ def _right(source: Source, budget: Budget) -> Release[Any]:
 
 
 def _accuracy(right: float, wrong: float, scale: float, classes: int) -> tuple[float, Interval]:
-    """The share of right among all, each the sum of noisy counts: of `classes` of them, and of the other cells."""
+    """The accuracy and its interval, from noisy sums: `right` over `classes` cells, `wrong` over all others."""
     chance = np.random.default_rng(SEED)
     more = chance.laplace(0, scale, (classes, DRAWS)).sum(axis=0)
     others = chance.laplace(0, scale, (max(classes * (classes - 1), 1), DRAWS)).sum(axis=0)
@@ -180,7 +183,7 @@ def private_calibration_curve(
     n_bins: int = 10,
     random_state: Any = None,
 ) -> CalibrationCurve:
-    """Whether predicted probabilities hold on private rows, in `n_bins` even intervals; one count for all of epsilon.
+    """The share of positive rows by predicted probability, in `n_bins` even intervals; one count for all of epsilon.
 
     The arguments are those of `private_roc_curve`; two classes only.
     """

@@ -1,4 +1,4 @@
-"""Evaluation: what all results share, namely what was asked, what it cost and whether the promise holds."""
+"""Evaluation: what the results of all evaluations share: the question, its cost, and whether the promise holds."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -28,7 +28,7 @@ SAME_ROWS = (
 
 @dataclass(frozen=True)
 class Judged:
-    """Which model was judged: what kind it is and, of a model of Veil, how it was made and what it cost."""
+    """Which model was evaluated: its class and, for a model of Veil, its method, data set, file and receipts."""
 
     kind: str
     method: str = ""
@@ -38,7 +38,7 @@ class Judged:
 
     @classmethod
     def of(cls, model: Any) -> "Judged":
-        """What is known of a classifier, of a function, or of scores that somebody brought."""
+        """A description of a classifier, of a function, or of scores that were passed as values."""
         made = getattr(model, "outcome_", None)
         if isinstance(made, Outcome):
             return cls(type(model).__name__, made.method, made.schema.name, getattr(model, "file_", ""), made.receipts)
@@ -48,13 +48,13 @@ class Judged:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """What it cost, if that is known."""
+        """The epsilon that the model cost, None if it is not known."""
         return total(self.receipts) if self.receipts else None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Evaluation(Reported):
-    """What a model is worth on private rows, made of noisy answers alone: `outcome_` has them and what they cost.
+    """How good a model is on private rows, computed from noisy answers alone; `outcome_` has these and their cost.
 
     `judged_` says which model it was.
     """
@@ -62,22 +62,22 @@ class Evaluation(Reported):
     outcome_: Outcome[Any]
     judged_: Judged | None = None
 
-    chance: ClassVar[float | None] = None  # what guessing reaches, where that is known
+    chance: ClassVar[float | None] = None  # the value that guessing reaches, where it is known
 
     @property
     def method(self) -> str:
-        """What was asked about the model, such as roc."""
+        """The kind of evaluation, such as "roc"."""
         return self.outcome_.method
 
     @property
     def epsilon(self) -> Fraction:
-        """What it cost."""
+        """The epsilon that the evaluation cost."""
         return self.outcome_.epsilon
 
     @property
     @abstractmethod
     def intervals(self) -> dict[str, Interval]:
-        """Where what was measured may lie, by name."""
+        """Confidence intervals of the results, by name."""
 
     @property
     def verdict_(self) -> Verdict:
@@ -86,11 +86,12 @@ class Evaluation(Reported):
 
     @property
     def same_rows_(self) -> bool:
-        """Whether the model may have been trained on the rows that judged it, by the receipts: then it is flattered."""
+        """Whether, by the receipts, the model may have been trained on the rows it was evaluated on, which flatters
+        it."""
         return self.judged_ is not None and share_rows(self.judged_.receipts, self.receipts_)
 
     def summary(self) -> str:
-        """What was found, in one line."""
+        """The result, in one line."""
         return ""
 
     def __repr__(self) -> str:
@@ -98,7 +99,8 @@ class Evaluation(Reported):
         return f"{found}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The header and the rows of what a notebook shows: what was asked, unless a result has numbers of its own."""
+        """The header and rows of the table that a notebook shows: the questions and their cost, unless a result has its
+        own."""
         return ["asked", "epsilon"], [(f"{r.verb} {r.question}", amount(r.epsilon)) for r in self.receipts_]
 
     def _repr_html_(self) -> str:
@@ -110,7 +112,7 @@ Kept = dict[str, Any]  # the outcome, and which model was judged
 
 
 def told(found: Result) -> Result:
-    """The result, once Python was told if it says next to nothing."""
+    """The result unchanged; warns if it is mostly noise."""
     warn_if_bad(found.verdict_)
     return found
 
@@ -125,9 +127,9 @@ def ask(
     ledger: Any,
     noise: Any,
 ) -> tuple[Any, Kept]:
-    """What a plan makes of rows that a model has judged, and what an evaluation keeps beside it.
+    """Run a plan on scored rows. Returns what the plan made, and the fields that every Evaluation keeps.
 
-    A plan asks first what is refused first, so a refusal comes before any charge.
+    Plans ask first the question that a small epsilon is refused for first, so that a refusal comes before any charge.
     """
     charged = Ledger.open(ledger) if isinstance(ledger, (str, PathLike)) else ledger
     if charged is not None and schema.name == "evaluation" and schema.source is None:
@@ -142,12 +144,12 @@ def ask(
 
 
 def spoken(value: float, interval: Interval) -> str:
-    """A share and where it may lie."""
+    """A number and its confidence interval, as text."""
     return f"{value:.3f} (95 % from {interval.low:.3f} to {interval.high:.3f})"
 
 
 def class_place(positive: Any, classes: tuple[str, ...]) -> int:
-    """The place of the positive class, the last without any."""
+    """The index of the positive class among the classes; without a name, that of the last."""
     name = classes[-1] if positive is None else text_of(positive)
     if name not in classes:
         raise BadInput(f"there is no class {readable(name)!r}: positive must be one of {', '.join(classes)}")

@@ -31,12 +31,12 @@ from .result import LEVEL, Evaluation, Kept, ask, class_place, spoken, told
 from .scores import CELLS, STEEPEST, evaluation_schema, in_order, score_cuts, score_schema, score_table
 
 SIZES = 25  # percent of the budget of an AUC alone for the number of rows of each class
-WIDER = 0.96  # the level of an AUC alone, whose noise is drawn for sizes that are estimates; measured: 95 %
-WIDE = 0.5  # an interval of the AUC from which a curve is noise
+WIDER = 0.96  # nominal level of an AUC alone, since class sizes are estimates; measured coverage: 95 %
+WIDE = 0.5  # width of the AUC's interval from which a curve counts as noise
 
 
 def drawn(curves: "Sequence[RocCurve]") -> str:
-    """The curves as an image for notebooks."""
+    """The curves as an HTML image, for notebooks."""
     from .display import PrivateRocDisplay  # matplotlib takes a second to load, and only notebooks need it here
 
     return PrivateRocDisplay.image(curves)
@@ -67,7 +67,7 @@ class RocCurve(Evaluation):
 
     @property
     def only_noise(self) -> bool:
-        """Whether the curve tells nothing: the AUC may be nearly anything, or there may be no rows of a class."""
+        """Whether the curve tells nothing: its AUC may be nearly anything, as when a class may have no rows."""
         return self.auc_interval.high - self.auc_interval.low >= WIDE
 
     @property
@@ -99,7 +99,7 @@ class RocCurves(Evaluation):
 
     @property
     def auc(self) -> float:
-        """M: the mean over pairs of classes of how well the one is told from the other."""
+        """Hand and Till's M: the AUC of one class against another, averaged over all pairs of classes."""
         return self.m
 
     @property
@@ -117,11 +117,12 @@ class RocCurves(Evaluation):
 
     @property
     def leads(self) -> bool:
-        """Whether M says something: one class of few rows is enough to hide it, while others are known well."""
+        """Whether M is known well enough to come first: one class with few rows can hide it, while other curves are
+        clear."""
         return self.m_interval.high - self.m_interval.low < WIDE or not self.known
 
     def summary(self) -> str:
-        """M first, or the classes that are known where M is not."""
+        """M in one line or, if it is noise, the AUC of the classes whose curves are clear."""
         m = f"M {spoken(self.m, self.m_interval)}"
         if self.leads:
             return f"ROC curves of {len(self.curves)} classes: {m}"
@@ -140,7 +141,7 @@ class RocCurves(Evaluation):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Auc(Evaluation):
-    """The area under a ROC curve, and where the exact one of these rows may lie, with 95 % confidence."""
+    """The area under a ROC curve, and its 95 % confidence interval for the exact AUC of these rows."""
 
     auc: float
     auc_interval: Interval
@@ -199,7 +200,7 @@ def rehearse_roc_curve(model: Any, *, epsilon: Any, schema: Any = None, positive
 
 
 def _count_each(source: Source, budget: Budget, cells: int, **settings: Any) -> list[ScoreCounts]:
-    """The counts behind the curve of every score column, each for an equal part of the budget."""
+    """The noisy counts for the curve of every score column, each with an equal share of the budget."""
     columns = [column.name for column in source.schema.features]
     shares = budget.each(len(columns))
     return [
@@ -209,7 +210,7 @@ def _count_each(source: Source, budget: Budget, cells: int, **settings: Any) -> 
 
 
 def curves_of(counts: Sequence[ScoreCounts], cuts: Any, place: int, kept: Kept) -> "RocCurve | RocCurves":
-    """The curve of the class at this place, or one for each class if there are more than two."""
+    """A RocCurve of the class with index `place` or, for more than two classes, RocCurves."""
     names = kept["outcome_"].schema.classes
     if len(names) > 2:
         return many_curves(counts, cuts, kept)
@@ -219,7 +220,7 @@ def curves_of(counts: Sequence[ScoreCounts], cuts: Any, place: int, kept: Kept) 
 def one_curve(
     counts: ScoreCounts, cuts: Any, positive: int, others: tuple[int, ...], names: Sequence[str], kept: Kept
 ) -> RocCurve:
-    """The curve that counts show, with what noise leaves open; `cuts` are the scores at the cuts of the grid."""
+    """A RocCurve with its bands, from noisy counts; `cuts` are the scores at the cuts of the public grid."""
     found = pairs(counts, positive, others)
     tpr_band, fpr_band = rate_bands(found, LEVEL)
     at = np.asarray(cuts)[np.asarray(counts.cuts, np.int64) - 1] if len(counts.cuts) else np.zeros(0)
@@ -238,7 +239,7 @@ def one_curve(
 
 
 def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: Kept) -> RocCurves:
-    """A curve for each class against the others, and Hand and Till's M (2001) over all pairs."""
+    """One-vs-rest curves for each class, and Hand and Till's M (2001)."""
     names = kept["outcome_"].schema.classes
     curves = {}
     for place, name in enumerate(names):
@@ -249,8 +250,9 @@ def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: Kept) -> RocCurv
 
 
 def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
-    """M, the mean AUC over ordered pairs of classes, each by the score of its first class; and its interval."""
-    noise = [drawn_noise(table, seed) for seed, table in enumerate(counts)]  # one for all pairs of a table, as it was
+    """Hand and Till's M: the mean AUC over ordered pairs of classes, each by the score of its first class; and its
+    interval."""
+    noise = [drawn_noise(table, seed) for seed, table in enumerate(counts)]  # the pairs of a table share its noise
     places = range(len(counts))
     found = [pairs(counts[i], i, (j,), noise[i]) for i in places for j in places if i != j]
     return float(np.mean([area(pair) for pair in found])), mean_area_interval(found, LEVEL)
@@ -294,10 +296,10 @@ def _auc(found: tuple[float, Interval], kept: Kept) -> Auc:
 def misordered_area(
     source: Source, budget: Budget, positive: int, scorer: Scorer, grid: Sequence[float]
 ) -> tuple[float, Interval]:
-    """The AUC from the misordered rows and the rows of each class.
+    """The AUC and its interval, from the noisy number of misordered rows and of rows in each class.
 
-    Budget: a quarter for the rows of each class, the rest for the misordered ones, of which a good model has few.
-    These are asked first: with so little epsilon that one of the two is refused, nothing is charged.
+    Budget: a quarter for the class sizes, the rest for the misordered rows, of which a good model has few. These are
+    asked first, so that if epsilon is too small for either, nothing is charged.
     """
     to_size, to_order = budget.split(SIZES, 100 - SIZES)
     wrong = source.misordered(scorer, positive, to_order, grid=grid)
@@ -307,7 +309,7 @@ def misordered_area(
 
 
 def area_of(wrong: float, wrong_scale: float, first: float, second: float, scale: float) -> tuple[float, Interval]:
-    """1 - wrong / rows of the smaller class, and where it may lie given the noise of all three."""
+    """1 - wrong / rows of the smaller class, and its interval given the noise of all three numbers."""
     chance = np.random.default_rng(SEED)
     sizes = np.maximum([first, second], 1)
     smaller = sizes.min()
@@ -322,10 +324,10 @@ def area_of(wrong: float, wrong_scale: float, first: float, second: float, scale
 def counts_of_part(
     source: Source, budget: Budget, scorer: Scorer, labels: Sequence[int]
 ) -> tuple[list[ScoreCounts], Numbers]:
-    """The counts behind the curve of each of these classes against all others, and the scores at the grid's cuts.
+    """The noisy counts for the one-vs-rest curve of each of these classes, and the scores at the cuts of the grid.
 
-    The score is the log-odds of the class, taken in whole numbers inside the kernel: the rows may be a part of a table
-    of which the scorer was learned from another part. Budget: an equal part for each class.
+    The score is the log-odds of the class, computed in integers inside the kernel, since the scorer may have been
+    learned from another part of the same table. Budget: an equal share for each class.
     """
     odds = np.linspace(-STEEPEST, STEEPEST, CELLS)[1:-1]
     shares = zip(labels, budget.each(len(labels)), strict=True)

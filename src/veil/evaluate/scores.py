@@ -1,6 +1,6 @@
-"""Scores and labels of test rows as a table with a public schema, for the same kernel and ledger as any other.
+"""Test rows as a table of scores and labels with a public schema, which the kernel counts like any other table.
 
-A score becomes the number of a cell of a public grid, by a rule that depends on that row alone; no value can fail.
+A score becomes the index of a cell of a public grid, by a rule that depends on its row alone; no value can raise.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ from .handing import Handed, handed
 from .result import class_place
 
 CELLS = 1 << 14
-STEEPEST = 30  # log-odds up to which probabilities are told apart
+STEEPEST = 30  # the grid of log-odds goes from -30 to 30
 STEPS = 100  # of a progress bar
 TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
@@ -39,7 +39,8 @@ Cuts = npt.NDArray[np.float64]
 
 
 class Scored(NamedTuple):
-    """Rows by what can be asked of them, their public schema, and the score at every cut between two codes."""
+    """Test rows ready for the kernel: {column: codes or labels}, their public schema, and the scores at the cuts
+    between codes."""
 
     rows: dict[str, Any]
     schema: Schema
@@ -47,10 +48,10 @@ class Scored(NamedTuple):
 
 
 def score_cuts(bounds: tuple[float, float]) -> Cuts:
-    """The cuts between the cells of a score within these bounds.
+    """The cuts between the cells of the public grid for scores within these bounds.
 
-    They are even, but for probabilities: there half of them are even steps of the probability and half of its
-    log-odds, so that 0.999 and 0.99999 differ too.
+    They are evenly spaced. For probabilities half are evenly spaced in the probability and half in its log-odds, so
+    that 0.999 and 0.99999 differ too.
     """
     low, high = _checked(bounds)
     return _probability_cuts() if (low, high) == (0, 1) else np.linspace(low, high, CELLS + 1)[1:-1]
@@ -85,11 +86,12 @@ def score_table(
     default: float | None = None,
     positive: Any = None,
 ) -> Scored:
-    """The scores of a model, or scores themselves, with the labels; a score for each class if there are more than two.
+    """The scores (of a model, or given as values) with the labels; one score column for each class if there are more
+    than two.
 
     With two classes a model's score is the probability of the positive one, the last if it is not named.
 
-    A score beyond the bounds counts as the nearest of them, one that is no number as `default` (the lower bound).
+    A score beyond the bounds is clipped, and NaN counts as `default` (the lower bound if it is not given).
     """
     given, cuts = rows_schema(model, schema), score_cuts(bounds)
     public = evaluation_schema(model, given, classes)
@@ -102,12 +104,13 @@ def score_table(
 
 
 def score_schema(public: Schema, cuts: Cuts) -> Schema:
-    """What is public about rows of scores and a label: a score, or with more than two classes one for each of them."""
+    """The public schema of scored rows: the label and a score column, or one for each class if there are more than
+    two."""
     names = [f"score of {name}" for name in public.classes] if len(public.classes) > 2 else ["score"]
     return _with(public, [_score_column(name, len(cuts)) for name in names])
 
 
-@lru_cache(maxsize=64)  # the names of so many codes take longer than all else
+@lru_cache(maxsize=64)  # naming this many codes takes longer than all else
 def _score_column(name: str, cuts: int) -> Numeric:
     return Numeric(name=name, bounds=(0, cuts), integer=True, bins=cuts + 1, missing=0)
 
@@ -115,14 +118,14 @@ def _score_column(name: str, cuts: int) -> Numeric:
 def prediction_table(
     model: Any, X: Any, y: Any, schema: Schema | None, classes: Sequence[Any] | None, right: bool = False
 ) -> Scored:
-    """The predictions of a model, or predictions themselves, with the labels; or only whether the two agree."""
+    """The predictions (of a model, or given as values) with the labels; with `right`, only whether the two agree."""
     given = rows_schema(model, schema)
     public = evaluation_schema(model, given, classes)
     column = Categorical(name=PREDICTION, values=public.classes)
     predicted, labels = _predictions(model, X, given, public), _labels(X, y, public)
     if not right:
         return Scored({PREDICTION: predicted, **labels}, _with(public, [column]), np.zeros(0))
-    if len(predicted) != len(labels[LABEL]):  # NumPy would name both, or take one for all
+    if len(predicted) != len(labels[LABEL]):  # NumPy would name both lengths, or broadcast
         raise BadInput("the predictions and the labels have different lengths")
     same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])
     agree = Categorical(name=RIGHT, values=BOTH, missing="no")
@@ -130,9 +133,9 @@ def prediction_table(
 
 
 def rows_schema(model: Any, schema: Any) -> Schema | None:
-    """The schema of the rows: the one that is given, else that of a model of Veil, also one inside another model.
+    """The schema of the rows: the given one, else that of a Veil model, or of one inside another estimator.
 
-    A given one protects the same unit as the model's, if both are of one data set.
+    If both describe the same data set, they must protect the same unit (rows or people).
     """
     own = _own_schema(model)
     if isinstance(schema, (str, bytes)) or hasattr(schema, "__fspath__"):
@@ -147,7 +150,7 @@ def rows_schema(model: Any, schema: Any) -> Schema | None:
 
 def _own_schema(model: Any) -> Schema | None:
     if isinstance(model, PrivateClassifier):
-        return getattr(model, "schema_", None)  # one that is not fitted says so when it is asked
+        return getattr(model, "schema_", None)  # a model that is not fitted raises later, when it predicts
     inside = [model, *model.get_params().values(), *vars(model).values()] if isinstance(model, BaseEstimator) else []
     for part in (one for one in inside if isinstance(one, PrivateEstimator)):
         if part.schema is not None and not is_public(part.schema):
@@ -158,9 +161,9 @@ def _own_schema(model: Any) -> Schema | None:
 
 
 def evaluation_schema(model: Any, schema: Any, classes: Sequence[Any] | None) -> Schema:
-    """What is public about an evaluation: the name of the data set, the classes, and who is protected.
+    """The public schema of an evaluation: name of the data set, classes, and who is protected.
 
-    `classes` stand in for a schema. Beside one they say in which order its classes come, and nothing else.
+    `classes` can be given instead of a schema; beside one they only say the order of its classes.
     """
     schema = rows_schema(model, schema)
     if schema is None:
@@ -187,7 +190,7 @@ def _with(public: Schema, columns: Sequence[Any]) -> Schema:
 
 
 def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
-    """The label column, from y or from the rows, and the persons of the rows if they are protected as such."""
+    """The label column, from y or from X, and the person column if people are protected."""
     table = None if X is None else as_table(X, public.public, 0)
     wanted = [public.person] if public.person else []
     if y is None:
@@ -202,7 +205,7 @@ def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
 def _codes(
     model: Any, X: Any, given: Schema | None, public: Schema, cuts: Cuts, default: float, positive: int
 ) -> CellCodes:
-    """The cell of every score, rows x scores."""
+    """The index of the grid cell of every score, rows x scores."""
     if isinstance(model, PrivateClassifier):
         return _model_codes(model, X, public, cuts, positive)
     if hasattr(model, "predict") or callable(model):
@@ -214,9 +217,10 @@ def _codes(
 
 
 def _score_columns(scores: Any, width: int, positive: int) -> Sequence[Any]:
-    """Scores, class by class. Whether they are one column or several goes by the number of classes, never by a row.
+    """The columns of given scores. Whether there are one or several depends on the number of classes, never on the
+    values.
 
-    Of two classes with a column each, as `predict_proba` gives them, that of the positive class.
+    For two classes with a column each, as `predict_proba` returns, only that of the positive class.
     """
     table = as_table(scores, False, width) if width > 1 else scores
     if isinstance(table, np.ndarray) and table.ndim == 2:
@@ -237,7 +241,7 @@ def _cells(scores: npt.NDArray[np.float64], cuts: Cuts, default: float) -> CellC
 
 
 def in_order(model: Any, public: Schema) -> list[int]:
-    """Where the classes of the schema are among those of a model."""
+    """For each class of the schema, its index in the model's `classes_`."""
     known = [text_of(value) for value in model.classes_]
     if {*known} != {*public.classes}:
         raise BadInput("the model has other classes than the schema: evaluate it on rows with the same label")
@@ -245,9 +249,9 @@ def in_order(model: Any, public: Schema) -> list[int]:
 
 
 def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, positive: int) -> CellCodes:
-    """The cells of the probabilities of one of our own models, by their log-odds, which are whole numbers.
+    """The grid cells of the probabilities of a Veil model, computed from its integer log-odds.
 
-    A float will not do: its last bit can depend on what it is computed beside.
+    Not from floats: the last bit of a float can depend on the other rows it is computed with.
     """
     if not (0 < cuts[0] and cuts[-1] < 1):
         raise BadInput("the scores of this model are probabilities: leave out bounds")
@@ -259,7 +263,8 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
 
 
 def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
-    """What gives a row its scores: of two classes that of the positive one, else one for each class."""
+    """A function from a table of rows to their scores: with two classes that of the positive one, else one for each
+    class."""
     if not hasattr(model, "predict"):
         scores: Callable[[Any], Any] = model
         return scores
@@ -274,18 +279,18 @@ def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
 
 
 def _judged(model: Any, call: Callable[[Any], Any], rows: Handed, width: int, missing: Any) -> npt.NDArray[Any]:
-    """What a model that is not ours makes of each row, rows x `width`; `missing` where it makes nothing of one.
+    """The output of a model that is not Veil's for each row, rows x `width`; `missing` where it fails.
 
-    What it makes of a row must follow from that row alone, and in general nothing is known of that: given many rows, a
-    model may refuse all because of one, convert all values to the type of the oddest, divide by what it finds among
-    them, or add up floats in an order that goes by their number (a product of matrices does). So it is given one row at
-    a time, but for trees of finite numbers: they look up a table for each row and add entries in the order of the
-    trees, and a sum or a quotient of two doubles is rounded in the same way in any company.
+    The output for a row must depend on that row alone, and in general nothing guarantees that: given many rows, a model
+    may refuse all because of one, convert all values to one type, normalise by what it finds among them, or add up
+    floats in an order that depends on their number (a product of matrices does). So it is given one row at a time,
+    except for trees of finite numbers: they look up a table for each row and add entries in the order of the trees, and
+    a sum or a quotient of two doubles is rounded the same way for any number of rows.
     """
     if type(model) not in TREES or _in_threads(model) or rows.matrix is None:
         return _one_by_one(call, rows, range(rows.length), width, missing)
     found = np.full((rows.length, width), missing)
-    with quiet(), suppress(Exception):  # of the columns' names and number: the values are finite
+    with quiet(), suppress(Exception):  # an error about names or numbers of columns: values are finite
         finite = np.asarray(np.isfinite(rows.matrix.astype(np.float32)).all(axis=1))
         found[~finite] = _one_by_one(call, rows, np.flatnonzero(~finite), width, missing)
         found[finite] = np.asarray(call(rows.some(finite)), found.dtype).reshape(-1, width)
@@ -293,20 +298,20 @@ def _judged(model: Any, call: Callable[[Any], Any], rows: Handed, width: int, mi
 
 
 def _in_threads(model: Any) -> bool:
-    """Whether trees may be added up in the order in which they are done, as the model or all around it asks for."""
+    """Whether trees may be added up in the order in which threads finish, by `n_jobs` or joblib's default."""
     return model.get_params().get("n_jobs") not in (None, 1) or effective_n_jobs(None) > 1
 
 
 def _one_by_one(
     call: Callable[[Any], Any], rows: Handed, places: Sequence[int] | npt.NDArray[Any], width: int, missing: Any
 ) -> npt.NDArray[Any]:
-    """The same, of one row at a time, those at these places."""
+    """As `_judged`, one row at a time, for the rows at these places."""
     length = len(places)
     found = np.full((length, width), missing)
     with quiet(), progress():
-        for step in range(STEPS):  # so many for any number of rows
+        for step in range(STEPS):  # the same number of steps for any number of rows
             for place in range(length * step // STEPS, length * (step + 1) // STEPS):
-                with suppress(Exception):  # whatever a row does to a model is no reason to tell about it
+                with suppress(Exception):  # an error would tell about the row
                     made = np.asarray(call(rows.one(places[place])), found.dtype).reshape(-1)
                     found[place] = made if made.size == width else missing
             advance("judging rows one by one", step + 1, STEPS)  # a share: neither how many rows there are, nor a rate
@@ -314,7 +319,7 @@ def _one_by_one(
 
 
 def _predictions(model: Any, X: Any, given: Schema | None, public: Schema) -> Any:
-    """The predicted classes: of one of our own models all at once, of another model row by row."""
+    """The predicted classes: a Veil model predicts all rows at once, another model one by one."""
     if isinstance(model, PrivateClassifier):
         in_order(model, public)
         return model.predict(X)

@@ -24,11 +24,11 @@ from .scores import evaluation_schema
 def fit_and_evaluate(
     model: PrivateClassifier, rows: Any, *, share: Any, epsilon: Any, ledger: Ledger, positive: Any = None
 ) -> RocCurve | RocCurves:
-    """Fit the model on some of the rows and give back its ROC curve on the others, drawn at random, a `share` of all.
+    """Fit the model on a random part of the rows and return its ROC curve on the others, a `share` of all.
 
-    With more than two classes there is a curve for each against the others, and Hand and Till's M. Every row is drawn
-    by itself, once, inside the kernel. Fitting costs the model's epsilon and the curve this one, each of its own part,
-    so the ledger is charged the larger of the two.
+    With more than two classes there is a one-vs-rest curve for each, and Hand and Till's M. Every row is assigned at
+    random, independently, inside the kernel. Fitting costs the model's epsilon and the curve this `epsilon`; the parts
+    are disjoint, so the ledger is charged the larger of the two.
     """
     schema, part, budget, cost = model.schema, _part(share), Budget(model.epsilon), Budget(epsilon)
     judged = evaluation_schema(None, schema, None)

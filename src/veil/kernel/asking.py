@@ -19,7 +19,7 @@ class Record(NamedTuple):
 
 
 class Asking:
-    """Private rows behind their account; the verbs are in the folder of that name."""
+    """Private rows behind their account; base class of the verbs, which are in the folder of that name."""
 
     def __init__(
         self, table: Table, schema: Schema, account: Account, noise: Noise, record: "Record | None" = None
@@ -29,20 +29,20 @@ class Asking:
 
     @property
     def schema(self) -> Schema:
-        """What is public about the rows."""
+        """The public schema of the rows."""
         return self._schema
 
     @property
     def record(self) -> Record:
-        """What this source and its parts answered so far and were charged for it, each in order."""
+        """The releases and receipts of this source and its parts so far, each in order."""
         return Record([*self._record.releases], [*self._record.receipts])
 
     def per_row(self, budget: Budget) -> Fraction:
-        """The epsilon of one row, where the budget is for a person."""
+        """The epsilon of one row, where the budget protects a person with several rows."""
         return budget.per_row(self.schema.rows_per_person)
 
     def _per_row(self, budget: Budget, parts: int = 1) -> Fraction:
-        """The epsilon of one row in each of so many parts, if noise can be drawn for it."""
+        """The epsilon of one row in each of `parts` equal parts; refuses one too small for the samplers."""
         if (epsilon := budget.per_row(self.schema.rows_per_person * parts)) < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon

@@ -24,7 +24,7 @@ Entry = tuple[int, dict[str, Any], str]
 
 
 class Book:
-    """What is known of a ledger from reading it up to a place, every line of it checked."""
+    """The state of a ledger after reading its lines up to a place, every one of them checked."""
 
     def __init__(self) -> None:
         self.place, self.hashes, self.units = Place(), list[str](), set[str]()
@@ -36,7 +36,7 @@ class Book:
         return self.amounts.get(ROOT, Fraction(0))
 
     def has(self, mark: Mark | None) -> bool:
-        """Whether the marked entry is one of these."""
+        """Whether the marked entry is one of those read."""
         return mark is None or (0 < mark[0] <= len(self.hashes) and self.hashes[mark[0] - 1] == mark[1])
 
     def next(self, body: dict[str, Any]) -> tuple[bytes, Entry]:
@@ -75,8 +75,8 @@ class Book:
             raise LedgerProblem("the entries pass the limit: the ledger was edited; restore it from a backup")
 
     def price(self, path: str, cost: Fraction) -> dict[str, Fraction]:
-        """The amounts that a charge changes: of its account by the cost, of the parent by the rise of its dearest part,
-        and so on up to the total."""
+        """The new totals if a charge is made: its account rises by the cost, the parent by the rise of its dearest
+        part, and so on up to the root."""
         if not PATH.fullmatch(path):
             raise LedgerProblem(
                 f"there is no account {path[:40]!r}: charge the whole table, or a part of one of its splits"
@@ -93,7 +93,7 @@ class Book:
 
 
 def line_of(number: int, hash: str, body: str) -> bytes:
-    """How an entry is written."""
+    """An entry as a line of the file."""
     return f'{{"number": {number}, "hash": "{hash}", "body": {body}}}\n'.encode()
 
 
@@ -106,13 +106,13 @@ def first_line(limit: Budget, name: str) -> bytes:
 
 
 def unit_of(body: dict[str, Any]) -> str:
-    """Whom a charge protects: one row, or one person. With how many rows does not matter, since an epsilon is a
-    person's either way, and epsilons of one person add up."""
+    """Whom a charge protects: "row" or "person". The number of rows per person does not matter, since epsilon is always
+    that of the whole person, and epsilons of one person add up."""
     return str(body.get("protects", ROW)).partition(",")[0]
 
 
 def read_amount(text: Any) -> Fraction:
-    """An amount as it is written in an entry."""
+    """An amount from its text in an entry."""
     try:
         numerator, _, denominator = text.partition("/")
         value = Fraction(int(numerator), int(denominator or 1))

@@ -18,7 +18,7 @@ class Uniform:
         self.top, self.bits, self._more = word, 64, more
 
     def refine(self) -> None:
-        """Know U to 64 more bits."""
+        """Draw 64 more bits of U."""
         self.top, self.bits = self.top << 64 | self._more(), self.bits + 64
 
     def below(self, bounds: Bounds) -> bool:

@@ -28,7 +28,7 @@ def exact(value: Any, what: str) -> Fraction:
 
 
 def fits(number: Fraction, bits: int = LONGEST) -> bool:
-    """Whether both parts of a fraction are at most so long."""
+    """Whether numerator and denominator have at most `bits` bits."""
     return max(abs(number.numerator), number.denominator).bit_length() <= bits
 
 
@@ -49,7 +49,7 @@ class Budget:
         object.__setattr__(self, "epsilon", value)
 
     def split(self, *shares: "float | str | Fraction") -> "tuple[Budget, ...]":
-        """Parts in these proportions; together they are exactly the whole."""
+        """Shares in these proportions; together they are exactly the whole."""
         weights = [exact(share, "a share") for share in shares]
         if not weights or min(weights) <= 0:
             raise BadInput("shares must be greater than zero")
@@ -57,13 +57,13 @@ class Budget:
         return tuple(Budget(unit * weight) for weight in weights)
 
     def each(self, count: int) -> "tuple[Budget, ...]":
-        """`count` equal parts."""
+        """`count` equal shares."""
         if not isinstance(count, Integral) or count < 1:
             raise BadInput("the number of parts must be a whole number, at least one")
         return self.split(*[1] * int(count))
 
     def per_row(self, rows_per_person: int) -> Fraction:
-        """The epsilon of each row of a person with so many (group privacy); at most 10^100, which doubles can hold."""
+        """The epsilon of one row if a person has `rows_per_person` (group privacy); at most 10^100, to fit a double."""
         return min(self.epsilon / rows_per_person, Fraction(10**100))
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ def permute_and_flip(scores: Integers, rate: Fraction, noise: Noise) -> int:
 
 
 def permute_and_flip_each(scores: Integers, allowed: npt.NDArray[np.bool_], rate: Fraction, noise: Noise) -> Integers:
-    """For every row of scores the index of one that is allowed, each row with coins and an order of its own.
+    """For every row of scores the index of one that is allowed; every row has its own coins and order.
 
     A random order is that of distinct random keys, so the first that stops is the one with the least key. What is not
     allowed never stops; the best of the others always does.

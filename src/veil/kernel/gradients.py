@@ -15,16 +15,16 @@ import numpy.typing as npt
 from .losses import ROUNDING, Loss, Numbers
 from .noise import Integers
 
-TOLERANCE = 2.0**-14  # of the norm of the gradient
+TOLERANCE = 2.0**-14  # for the norm of the gradient
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
 WORD_CHUNK = 1 << 18  # words at a time
-MOST_PACKED = 30  # columns taken as one: an array has 64 axes at most
-PACK = 1 << 11  # values of several columns taken as one, where they are looked up
+MOST_PACKED = 30  # columns merged into one: an array has 64 axes at most
+PACK = 1 << 11  # values of a merged column, a table of which is looked up
 
 
 @dataclass(frozen=True)
 class OneHot:
-    """Codes of every column, their sizes, and the truth: classes x rows, or 1 x rows with 1 for the class, else -1."""
+    """One-hot rows: codes and sizes of all columns, and the true classes, classes x rows or 1 x rows of +1 and -1."""
 
     codes: Sequence[npt.NDArray[Any]]
     sizes: Sequence[int]
@@ -32,7 +32,7 @@ class OneHot:
 
     @property
     def most(self) -> int:
-        """The weights of a row."""
+        """The number of weights that a row has: one for each column."""
         return len(self.sizes)
 
     def _chunks(self) -> Iterator[slice]:
@@ -44,7 +44,7 @@ class OneHot:
         return self.packed(PACK)
 
     def packed(self, most: int) -> list[tuple[npt.NDArray[Any], slice]]:
-        """Neighbouring columns merged into one of no more than `most` values: its codes, and which columns they are."""
+        """Neighbouring columns merged into one with at most `most` values. Returns merged codes and column slices."""
         packs: list[tuple[npt.NDArray[Any], slice]] = []
         for place, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
             if packs and prod(self.sizes[packs[-1][1]]) * size <= most and place - packs[-1][1].start < MOST_PACKED:
@@ -55,7 +55,7 @@ class OneHot:
         return packs
 
     def scores(self, weights: Numbers) -> Numbers:
-        """The sum of each row's weights, for each class."""
+        """The sum of each row's weights, classes x rows."""
         total, parts = np.zeros(self.truth.shape), np.split(weights, np.cumsum(self.sizes)[:-1], axis=1)
         tables = [reduce(_add_outer, parts[columns]) for _, columns in self.packs]
         for rows in self._chunks():
@@ -64,9 +64,9 @@ class OneHot:
         return total
 
     def sums(self, values: Numbers) -> Numbers:
-        """For every class and weight, the sum over the rows that have it, of values rounded to 2^-48.
+        """For every class and weight, the sum of values (rounded to 2^-48) over the rows that have the weight.
 
-        Exact: doubles hold whole numbers of a chunk, integers those of all chunks, high and low halves apart.
+        Exact: doubles hold the integers of a chunk, int64 those of all chunks, with high and low halves apart.
         """
         halves = np.zeros((2, len(values), sum(self.sizes)), np.int64)
         for rows in self._chunks():
@@ -75,7 +75,7 @@ class OneHot:
         return np.asarray(halves[0] * 2.0**-24 + halves[1] * 2.0**-48)
 
     def added(self, values: Numbers, rows: slice) -> Numbers:
-        """For every class and weight, the sum of values over those of these rows that have it, in doubles."""
+        """As `sums`, over a slice of the rows, in doubles."""
         found = []
         for codes, columns in self.packs:
             shape, index = self.sizes[columns], codes[rows]
@@ -85,14 +85,14 @@ class OneHot:
         return np.hstack(found)
 
     def largest(self, weights: Numbers) -> float:
-        """How large the score of a row can be."""
+        """An upper bound on a row's score in absolute value: the sum of each column's largest weight."""
         starts = np.cumsum([0, *self.sizes[:-1]])
         return float(np.maximum.reduceat(np.abs(weights).max(axis=0), starts).sum())
 
 
 @dataclass(frozen=True)
 class WordRows:
-    """The words of rows as places among `size` weights, sorted by row, the truth, 1 x rows, and the most of a row."""
+    """Rows of words: each word's index among `size` weights and its row (sorted), true classes, most words of a row."""
 
     places: npt.NDArray[Any]
     rows: Integers
@@ -101,11 +101,11 @@ class WordRows:
     most: int
 
     def scores(self, weights: Numbers) -> Numbers:
-        """The sum of each row's weights, its words one after the other; 1 x rows."""
+        """The sum of each row's weights, 1 x rows."""
         return np.bincount(self.rows, weights[0][self.places], self.truth.shape[1])[None].astype(np.float64)
 
     def sums(self, values: Numbers) -> Numbers:
-        """For every weight the sum of what its rows have, each rounded to 2^-48; the sum is exact, as for `OneHot`."""
+        """For every weight, the sum of values (rounded to 2^-48) over the rows with the word; exact, as in `OneHot`."""
         halves, of_rows = np.zeros((2, self.size), np.int64), _halves(values[0])
         for start in range(0, len(self.rows), WORD_CHUNK):
             part = slice(start, start + WORD_CHUNK)
@@ -114,26 +114,26 @@ class WordRows:
         return np.asarray(halves[0] * 2.0**-24 + halves[1] * 2.0**-48)[None]
 
     def largest(self, weights: Numbers) -> float:
-        """How large the score of a row can be."""
+        """An upper bound on a row's score in absolute value."""
         return self.most * float(np.abs(weights).max())
 
 
 def _halves(values: Numbers) -> tuple[Numbers, Numbers]:
-    """Values in units of 2^-48, as whole numbers of 2^24 units and the rest."""
+    """Values in units of 2^-48, split into multiples of 2^24 units and the remainder."""
     whole = np.rint(values * 2.0**48)
     high = np.floor(whole * 2.0**-24)
     return high, whole - high * 2.0**24
 
 
 def _add_outer(first: Numbers, second: Numbers) -> Numbers:
-    """All sums of a weight of the first and one of the second, for each class."""
+    """For each class, all sums of an entry of the first and an entry of the second (an outer sum, flattened)."""
     return (first[:, :, None] + second[:, None, :]).reshape(len(first), -1)
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised, but for the noise: rows, a loss, penalties for every weight, offsets of the scores, and the
-    margin by which the true class has to lead for the loss that it would have without one."""
+    """The objective without its noise: rows, loss, a penalty for every weight, offsets of the scores, and the margin
+    that is subtracted from the true class's score."""
 
     rows: Any
     loss: Loss
@@ -142,25 +142,25 @@ class Objective:
     margin: float = 0.0
 
     def scores(self, weights: Numbers, rows: Any = None) -> Numbers:
-        """What the loss gets of these rows, or of all: the sums of their weights, with offsets and margin."""
+        """The scores that the loss is given, classes x rows: sums of weights, plus offsets, minus the margin."""
         rows = rows or self.rows
         return np.asarray(rows.scores(weights) + (self.offsets - self.margin * rows.truth))
 
     def gradient(self, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
-        """The gradient with noise, up to the error bound."""
+        """The gradient of the objective with noise `shift`, classes x weights, accurate to `error_bound`."""
         slopes = self.loss.slopes(scores, self.rows.truth)
         return np.asarray(self.rows.sums(slopes) + self.penalties * weights + shift)
 
     def certainly_short(self, weights: Numbers, gradient: Numbers, shift: Numbers) -> bool:
-        """Whether the exact gradient is shorter than the tolerance, however the computed one was rounded.
+        """Whether the norm of the exact gradient is below the tolerance, whatever the rounding of the computed one.
 
-        The hundredth covers the arithmetic of the norm and of the bound.
+        The factor 1.01 covers the arithmetic of the norm and of the bound.
         """
         found = sqrt((gradient**2).sum()) + self.error_bound(weights, shift)
         return bool(1.01 * found < TOLERANCE)
 
     def error_bound(self, weights: Numbers, shift: Numbers) -> float:
-        """How far the computed gradient can be from the exact one, in norm.
+        """An upper bound on the norm of the difference between the computed and the exact gradient.
 
         A score is off by (p + 4) 2^-53 times the sum of the largest weights, the offset and the margin, a slope by what
         that bends it and `ROUNDING`, and is rounded to 2^-48; sums are exact but for three last roundings. Every row

@@ -70,7 +70,7 @@ class Receipt(ShownReceipt):
 
 @dataclass
 class _Kept:
-    """Where a ledger is kept, what is known of it so far, and the newest entry that was ever known."""
+    """Where a ledger is stored, its state as last read, and the newest entry ever seen."""
 
     store: Store
     book: Book | None = None
@@ -136,7 +136,7 @@ class Ledger(ShownLedger):
     def _catch_up(self, turn: Turn) -> Book:
         kept, book = self._kept, self._kept.book or Book()
         lines, place = turn.after(book.place)
-        kept.book = None  # whoever is interrupted in the middle reads it all again
+        kept.book = None  # if interrupted in the middle, all is read again
         for line in lines:
             book.add(line)
         book.place = place
@@ -155,22 +155,22 @@ class Ledger(ShownLedger):
 
     @property
     def path(self) -> Path | None:
-        """Where it is kept; None in memory."""
+        """The path of its file; None in memory."""
         return self._kept.store.path
 
     @property
     def limit(self) -> Fraction:
-        """What may be spent in all; set once, when the ledger is made."""
+        """The most that may be spent in total; set once, when the ledger is made."""
         return self._limit
 
     @property
     def spent(self) -> Fraction:
-        """What the answers so far cost together."""
+        """The epsilon that all answers so far cost together."""
         return self._now().spent
 
     @property
     def left(self) -> Fraction:
-        """What may still be spent."""
+        """The epsilon that may still be spent."""
         return self.limit - self.spent
 
     @property
@@ -205,7 +205,7 @@ class Ledger(ShownLedger):
             )
 
     def append(self, turn: Turn, book: Book, line: bytes, entry: Entry) -> None:
-        """One line more. What follows from it is known when it is read, as everybody reads it."""
+        """Append one line. The state changes only when the line is read back, as by any other process."""
         turn.append(line, book.place)
         if self.path:
             marks.write(book.id, (entry[0], entry[2]))

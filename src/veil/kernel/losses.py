@@ -1,6 +1,6 @@
-"""The closed list of convex losses for `minimise`; how large slope and curvature can be together carries the guarantee.
+"""The closed list of convex losses for `minimise`; the guarantee rests on gradient and curvature not both being large.
 
-Scores and slopes are classes x rows, or 1 x rows where one class stands against the others; `truth` has their shape.
+Scores and slopes (their derivatives) are classes x rows, or 1 x rows for one class against the rest, as is `truth`.
 """
 
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
-ROUNDING = 2.0**-46  # what computed slopes may be off by, for exact scores; sixty times what NumPy's exponential needs
+ROUNDING = 2.0**-46  # error of computed slopes for exact scores, at most; sixty times that of NumPy's exponential
 MOST_CLASSES = 50
 
 
 class Loss(Protocol):
-    """A convex loss of a row's scores: `spread` is the largest sum of the sizes of a row's slopes, `bend` the
-    Lipschitz constant of a slope."""
+    """A convex loss of a row's scores: `spread` is the largest L1 norm of a row's slopes, `bend` the Lipschitz constant
+    of the slopes."""
 
     joint: bool
     spread: int
     bend: float
 
     def slopes(self, scores: Numbers, truth: Numbers) -> Numbers:
-        """The derivative by each score."""
+        """The derivative of the loss by each score."""
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
-        """What is left of epsilon for the noise, at `spread` times its rate; 0 where no argument is known.
+        """The part of epsilon that is left for the noise, at `spread` times its rate; 0 if no proof is known.
 
         `reach` is the sum of 1/penalty over the weights that a row has for one class.
         """

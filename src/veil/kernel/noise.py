@@ -69,7 +69,7 @@ class Noise(ABC):
         return keys
 
     def pick(self, weights: Sequence[int]) -> int:
-        """A place, with probability in proportion to its weight: whole numbers of any length."""
+        """A random index, with probability proportional to its weight: integers of any length."""
         whole, uniform = sum(weights), self.uniform(self.words(1)[0])
 
         def bounds(part: int, bits: int) -> tuple[int, int]:
@@ -86,7 +86,7 @@ class Noise(ABC):
         return self.geometric_each([epsilon], [size])
 
     def geometric_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> Integers:
-        """So many geometric draws for each epsilon, one set after the other."""
+        """For each epsilon its number of geometric draws, one set after the other."""
         ends, scales = np.cumsum(sizes), np.array([float(1 / epsilon) for epsilon in epsilons])
         scale_of: Any = np.broadcast_to(scales, sizes) if len(sizes) == 1 else np.repeat(scales, sizes)
 
@@ -101,12 +101,12 @@ class Noise(ABC):
         return draws[:size] - draws[size:]
 
     def discrete_laplace_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> list[Integers]:
-        """So many such draws for each epsilon, in one go."""
+        """For each epsilon its number of discrete Laplace draws, in one go."""
         draws = np.split(self.geometric_each(epsilons, [2 * size for size in sizes]), 2 * np.cumsum(sizes)[:-1])
         return [draw[:size] - draw[size:] for draw, size in zip(draws, sizes, strict=True)]
 
     def floors(self, candidate: Any, power: Any, size: int) -> Integers:
-        """Integer parts of the candidates where they are certain, and of the refined draw where they are not."""
+        """The integer part of each candidate, from the refined draw where rounding leaves it uncertain."""
         values = np.empty(size, np.int64)
         for start in range(0, size, BLOCK):
             words = self.words(min(BLOCK, size - start))
@@ -140,7 +140,7 @@ class Noise(ABC):
 
 
 def exponential(words: npt.NDArray[np.uint64], scale: Any, unit: float | None = None) -> tuple[Any, Any]:
-    """-log(U) scale for U = words / 2^64, and how far off it may be."""
+    """-log(U) scale for U = words / 2^64, and a bound on its rounding error."""
     x = -np.log(words * 2.0**-64) * scale
     unit = scale if unit is None else unit
     return x, 2.0**-40 * (x + unit) + 2 * unit / words

@@ -27,7 +27,7 @@ def own(question: Any, schema: Schema, *, dense: bool = True) -> Any:
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:
-    """The number as a Python integer, if it is whole and in this range.
+    """The number as a Python integer; refuses one that is not whole or not in this range.
 
     A fraction could pass a comparison and fail on a row; a NumPy integer would wrap around in later arithmetic.
     """
@@ -48,7 +48,7 @@ class Owner:
         return self.bag(question) if type(question) is Bag else self.partition(question, dense=dense)
 
     def partition(self, partition: Any, *, dense: bool = True) -> Any:
-        """A copy of the partition; if it is `dense`, one of not too many cells to count one by one."""
+        """A copy of the partition; with `dense`, refuses one with too many cells to count one by one."""
         found = self._partition(partition, 0)
         if dense:
             self._countable(found)
@@ -57,7 +57,7 @@ class Owner:
         return found
 
     def bag(self, bag: Any) -> Bag:
-        """A copy of words of a text column, each once; their number is what a row's reach goes by."""
+        """A copy of a bag with every word once; their number bounds the reach of a row."""
         kinds = (type(bag.column), type(bag.size), type(bag.most)) if type(bag) is Bag else ()
         if kinds != (str, int, int) or type(bag.words) not in (tuple, type(None)):
             raise BadInput("words must be a Bag, as bag(schema) makes it")
@@ -172,14 +172,14 @@ class Owner:
 
     @staticmethod
     def _looked_at(found: Any, *names: str) -> Any:
-        """The copy, which keeps its own numbers from here on; raises if they are not as they should be."""
+        """The copy, which has computed and cached these attributes; raises if they are not as they should be."""
         for name in names:
             getattr(found, name)
         return found
 
 
 def own_score(score: Any, schema: Schema, kinds: tuple[type, ...]) -> Any:
-    """The score, made anew so that its range is its own; only one on the closed list, which weighs these classes."""
+    """A copy of the score, with a range of its own; refuses one not on the closed list, or with other weights."""
     if type(score) not in kinds:
         raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
     if len(getattr(score, "weights", ())) not in (0, len(schema.classes)):

@@ -18,7 +18,7 @@ ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what read
 
 
 def keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.bool_]:
-    """At most `most` rows of each person, those with the smallest of random keys drawn once; none without a person.
+    """A mask of at most `most` rows of each person, those with the smallest random keys; no rows without a person.
 
     Which rows of a person stay depends on that person's rows alone, so adding a person adds at most `most` rows.
     Whose row it is depends on that row's id alone (`person_id`), and people are numbered across blocks.
@@ -34,7 +34,7 @@ def keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.bool
 
 
 def _person_numbers(block: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
-    """The number of each value's person, the next one for an id that `number_of` does not know yet; -1 for nobody."""
+    """A number for each value's person, a new one for an id that `number_of` does not have yet; -1 for nobody."""
 
     def number(value: Any) -> int:
         known = person_id(value)

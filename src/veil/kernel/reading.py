@@ -1,4 +1,4 @@
-"""From rows to a table: their codes, in an order of words drawn once, without the rows that do not count."""
+"""From rows to a table of codes: rows that do not count are left out, and the words of each row are shuffled once."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ from .table import WORD_ROWS, Table
 
 
 def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
-    """Rows as codes. Left out, each by itself: rows whose label is no class, rows without a person, a person's
-    surplus rows."""
+    """Rows as a Table of codes. Left out, each by itself: rows whose label is no class, rows without a person, a
+    person's surplus rows."""
     coders, person = coders_of(schema), [schema.person] if schema.person else []
     if person and isinstance(rows, np.ndarray) and not rows.dtype.names:
         raise BadInput("an array has no column names, so nothing tells whose rows are whose: give a data frame")
@@ -33,7 +33,7 @@ def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
 
 
 def _shuffled(codes: Any, noise: Noise) -> Any:
-    """Bags with the words of each row in an order of their own, drawn at random once; codes as they are.
+    """Bags with the words of each row in a random order, drawn once; codes of other columns unchanged.
 
     The first words of a row are then a random draw of it, whatever the other rows are: questions about few words of a
     row see these, and adding a row adds no more than that.

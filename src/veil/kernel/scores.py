@@ -33,14 +33,14 @@ class Score(Protocol):
 
     @property
     def numbered(self) -> bool:
-        """Whether it goes by the numbers of cells; to all others, an empty cell adds nothing."""
+        """Whether it depends on the numbers of cells; to all other scores, an empty cell adds nothing."""
         return False
 
     def __call__(self, counts: Counts) -> int: ...
 
 
 class Tabular(Score, Protocol):
-    """A score of many tables at once."""
+    """A score that can be computed for many tables at once."""
 
     def each(self, counts: Counts) -> Counts:
         """The score of each table; the last two axes are the cells and the classes."""
@@ -50,10 +50,10 @@ class Tabular(Score, Protocol):
 
 
 class Cellwise(Tabular, Protocol):
-    """A score to which each cell adds what its own counts say."""
+    """A score that is a sum over cells, each term from the counts of its own cell."""
 
     def cells(self, counts: Counts) -> Counts:
-        """What each cell adds, for counts of any shape whose last axis is the class."""
+        """The term of each cell, for counts of any shape whose last axis is the class."""
 
     def each(self, counts: Counts) -> Counts:
         return np.asarray(self.cells(counts).sum(axis=-1))
@@ -78,7 +78,7 @@ class Rows(Tabular):
 
 @dataclass(frozen=True)
 class Difference(Tabular):
-    """How far the largest and the smallest class of one cell are apart; of two classes, the size of their difference.
+    """The count of the largest class of one cell minus that of its smallest.
 
     A row raises one count of the cell by one or none, so each of the two rises by zero or one.
     """

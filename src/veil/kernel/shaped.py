@@ -18,18 +18,18 @@ import numpy as np
 
 from .noise import Integers, Noise
 
-LARGEST_COLUMN = 100  # values of a column that can have its noise together with others
+LARGEST_COLUMN = 100  # most values of a column whose noise is drawn together with others
 
 
 def equal_sums(sizes: Sequence[int], rate: Fraction, noise: Noise) -> Integers:
-    """Whole numbers, column after column, all columns with one sum: P in proportion to exp(-rate longest column)."""
+    """Integer noise, column after column, all columns with one sum: P proportional to exp(-rate max |column|_1)."""
     radius, total = _radius_and_total(sizes, rate, noise)
     drawn = np.concatenate([_column(size, radius, abs(total), noise) for size in sizes])
     return drawn if total >= 0 else -drawn
 
 
 def _radius_and_total(sizes: Sequence[int], rate: Fraction, noise: Noise) -> tuple[int, int]:
-    """A radius and a sum with weight exp(-rate radius) times the number of points that have them, by rejection.
+    """A radius and a sum, with weight exp(-rate radius) times the number of points that have them; drawn by rejection.
 
     A column has at most C(2s-2, s-1) / (2^(s-1) (s-1)!) (radius + s - 1)^(s-1) points (see the kernel page); so with
     reach = radius + widest and d the dimension, all have at most a constant times reach^(d-1). The proposal, a sum of
@@ -50,15 +50,15 @@ def _radius_and_total(sizes: Sequence[int], rate: Fraction, noise: Noise) -> tup
 
 
 def _ways(size: int, radius: int, total: int) -> list[int]:
-    """The number of vectors of a column by the k of the formula above."""
+    """The terms of the formula above: the number of vectors of a column for each k."""
     low = (radius - total) // 2
     most = min(size - 1, low)
     return [comb(size + k - 1, k) * comb(low, k) * comb(total + size - 1, size - 1 - k) for k in range(most + 1)]
 
 
 def _column(size: int, radius: int, total: int, noise: Noise) -> Integers:
-    """One of all vectors with this sum and no longer than the radius: which entries are below zero, what they add up
-    to, and how this and the rest are divided among the entries."""
+    """A uniform random vector with this sum and an L1 norm of at most the radius: which entries are negative, their
+    sum, and how this and the rest are divided among the entries."""
     k, drawn = noise.pick(_ways(size, radius, total)), np.empty(size, np.int64)
     below = np.isin(np.arange(size), _subset(size + k - 1, k, noise))
     least = 1 + int(_subset((radius - total) // 2, k, noise).max(initial=-1))
@@ -68,13 +68,13 @@ def _column(size: int, radius: int, total: int, noise: Noise) -> Integers:
 
 
 def _parts(total: int, count: int, noise: Noise) -> Integers:
-    """One of all ways to write the total as a sum of so many numbers from 1 on; none makes nothing."""
+    """A uniform random composition: `total` as a sum of `count` integers from 1 on; empty if count is 0."""
     cuts = np.sort(_subset(total - 1, count - 1, noise)) + 1 if count else np.zeros(0, np.int64)
     return np.diff(cuts, prepend=0, append=total)[:count]
 
 
 def _subset(among: int, count: int, noise: Noise) -> Integers:
-    """So many different ones of the numbers below `among`, all choices alike: where two are equal, draw all again."""
+    """`count` distinct integers below `among`, uniformly: if two are equal, all are drawn again."""
     if among <= count**2:
         return noise.permutation(among)[:count]
     while len(np.unique(drawn := noise.below(among, count))) < count:

@@ -20,7 +20,7 @@ try:
 except ImportError:  # not a POSIX system: ledgers live in memory there
     fcntl = None  # type: ignore[assignment]
 
-SQLITE = b"SQLite format 3\0"  # how the ledgers of earlier versions begin
+SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
 FULL = "cannot grow, the disk is full: free some space and ask again; nothing was answered"
 DISK = "cannot be written, the disk reports an error: check it and ask again; nothing was answered"
 DENIED = "cannot be used: ask its owner for read and write permission to the file"
@@ -33,14 +33,14 @@ CHANGED = "was cut short or changed while it was open: restore its newest copy, 
 
 
 class Place(NamedTuple):
-    """How far a reader has come: the bytes up to there, and the last line, which must still be there next time."""
+    """How far a reader has come: the number of bytes, and the last line, which must still be there next time."""
 
     end: int = 0
     last: bytes = b""
 
 
 class Turn:
-    """One look at the lines of a store, and at most one line more."""
+    """One reading of a store's lines, and at most one appended line."""
 
     def __init__(self, store: "Store", file: BinaryIO) -> None:
         self._store, self._file, self._torn, self._process = store, file, 0, os.getpid()
@@ -62,7 +62,7 @@ class Turn:
         return lines, Place(place.end + len(whole) + 1, lines[-1])
 
     def append(self, line: bytes, place: Place) -> None:
-        """Add a line right after this place, the end; it is there, and on the disk, when this returns."""
+        """Append a line right after this place, which must be the end; the line is on the disk when this returns."""
         size = self._file.seek(0, os.SEEK_END)
         if self._torn and size == place.end + self._torn:  # by somebody who was killed, or whose disk was full
             size = self._file.truncate(place.end)
@@ -137,7 +137,7 @@ class Store:
             pause = min(pause * 1.5, 0.005)
 
     def _check_place(self, file: BinaryIO) -> None:
-        """A file moved or replaced meanwhile would be charged where nobody looks; under two names, in two places."""
+        """Refuse a file that was moved or replaced meanwhile, or has two names: charges would go where nobody looks."""
         found, named = os.fstat(file.fileno()), os.stat(str(self.path))
         self._file = self._file or (found.st_dev, found.st_ino)
         if not (found.st_dev, found.st_ino) == (named.st_dev, named.st_ino) == self._file:
@@ -146,7 +146,7 @@ class Store:
             raise LedgerProblem(f"{self} has a second name, where it may be replaced unseen: remove that hard link")
 
     def settle(self, file: BinaryIO) -> None:
-        """Bring what was written to the disk, and make sure that it is where the path leads."""
+        """Flush what was written to the disk, and check that the path still leads to this file."""
         if self.path:
             _sync(file.fileno())
             self._check_place(file)
@@ -168,7 +168,7 @@ _paused: list[Store] = []
 
 
 def _before_fork() -> None:
-    """Let the turns of other threads end: a child would find their locks taken for ever."""
+    """Wait until other threads have ended their turns: a child would find their locks taken for ever."""
     _forking.acquire()
     for store in _stores:
         store._lock.acquire()
@@ -223,7 +223,7 @@ def create_file(path: Path, line: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the name of a new file last."""
+    """Flush the folder, so that the name of a new file survives a crash."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -16,7 +16,7 @@ BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory n
 
 
 class Table:
-    """Codes by column, the class of each row, and which rows belong (None: all of them)."""
+    """Encoded rows: codes by column, the class of each row, and the indices of the rows that belong (None: all)."""
 
     def __init__(
         self, columns: Mapping[str, npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int, rows: Any = None
@@ -28,12 +28,12 @@ class Table:
         return len(self._labels if self._rows is None else self._rows)
 
     def column(self, name: str, part: slice = slice(None)) -> Any:
-        """The codes of a column, or the class by the name of `LABEL`, of these rows or of a run of them."""
+        """The codes of a column (`LABEL`: the classes) for the rows of this table, or for a slice of them."""
         codes = self._columns[name] if name != LABEL else self._labels
         return codes[part] if self._rows is None else codes[self._rows[part]]
 
     def cells(self, partition: Partition, block: int = BLOCK) -> Iterator[tuple[Any, Any]]:
-        """The cells and labels of the rows, a block at a time; one empty block if there are none.
+        """The cells and classes of the rows, block by block; one empty block if there are no rows.
 
         So a question is evaluated even then, and neither an error nor a filled cache tells whether there were rows.
         """
@@ -63,7 +63,7 @@ class Table:
         return Grid((*grid.axes, Axis(LABEL, tuple(range(self.classes)), ("",) * self.classes)))
 
     def split(self, cells: npt.NDArray[Any], size: int) -> "list[Table]":
-        """One table for each of these cells, occupied or not, of which every row has one."""
+        """One table for each cell, occupied or not; `cells` has the cell of each row."""
         order = np.argsort(cells, kind="stable")
         ends = np.searchsorted(cells[order], np.arange(size), side="right")
         rows = order if self._rows is None else self._rows[order]

@@ -1,4 +1,4 @@
-"""Exact counts of many grids over the same rows: what the grids have in common is done once."""
+"""Exact counts of many grids over the same rows; what grids have in common is computed once."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,11 @@ from .noise import Integers
 from .table import BLOCK, LABEL, Table
 from .verbs.count import added_up, as_one, bundles
 
-MOST_CELLS = 1 << 22  # up to here every cell and class has a counter; beyond, rows are sorted by cell
-MOST_KEPT = 1 << 25  # cells of rows, of the axes that grids begin with
-TOGETHER = 1 << 17  # up to here grids that begin alike are counted as one: their counters stay near the cache
+MOST_CELLS = 1 << 22  # grids with more counters (cells x classes) are counted by sorting the rows
+MOST_KEPT = 1 << 25  # cached cells of rows, for axes that several grids begin with
+TOGETHER = 1 << 17  # most counters of grids that are counted as one, so that they stay near the cache
 MOST_GATHERED = 1 << 18  # counts of groups at a time
-SMALL, KEPT = 1 << 16, 8  # grids up to this size, and as many of them, are kept for coarser ones on the same columns
+SMALL, KEPT = 1 << 16, 8  # size and number of grids kept for coarser ones on the same columns
 
 
 class Tally:
@@ -32,7 +32,7 @@ class Tally:
         self._begun: dict[tuple[int, ...], tuple[npt.NDArray[Any], int]] = {}
 
     def each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
-        """The place of every grid and its counts, cells x classes; of a huge grid, only the cells that hold rows.
+        """For every grid its index and its counts, cells x classes; of a huge grid, only the cells that hold rows.
 
         Grids on the same columns come one after the other, the finest first: one that only merges groups of an
         earlier one is added up from its counts, without another look at the rows.
@@ -58,8 +58,8 @@ class Tally:
     def within(
         self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]
     ) -> Iterator[tuple[list[int], list[int], Integers]]:
-        """Some axes of one column at a time: their places, where the groups of each start, and counts of all these
-        groups, one after the other, in each of `size` cells: groups x cells x classes.
+        """Some axes of one column at a time: their indices, the start of each axis's groups, and the counts of all
+        these groups within each of `size` cells, groups x cells x classes.
 
         The codes of a column are counted once, and added up to groups by a product of matrices: doubles add whole
         numbers below 2^53 exactly.
@@ -75,8 +75,8 @@ class Tally:
                 yield some, starts, np.moveaxis(sums, 1, 2)
 
     def _coarser(self, grid: Grid, finer: Grid, counts: npt.NDArray[np.float64]) -> Integers | None:
-        """The counts of a grid from those of a finer one, classes x cells; None if a group of that one lies in two of
-        the grid's."""
+        """The counts of a grid from those of a finer one (classes x cells); None if that has a group the grid
+        divides."""
         cells = np.zeros(1, np.intp)
         for axis, fine in zip(grid.axes, finer.axes, strict=True):
             key = (id(axis), id(fine))
@@ -89,7 +89,7 @@ class Tally:
         return np.array(merged).astype(np.int64).T  # doubles add whole numbers below 2^53 exactly
 
     def _count(self, grid: Grid, rest: int = 1) -> Integers:
-        """The counts of a grid from the rows, going on from its axes before the rest, which others may begin with."""
+        """The counts of a grid from the rows; the cells of all but the last `rest` axes are cached for other grids."""
         if not grid.axes:
             return self._by_class([(np.zeros(len(self._labels), np.uint8), 1)])
         before, last = self._joined(grid.axes[:-rest]), grid.axes[-rest:]
@@ -98,7 +98,7 @@ class Tally:
         return self._by_class([*before, *((self._pick(axis), axis.size) for axis in last)])
 
     def _joined(self, axes: tuple[Axis, ...]) -> list[tuple[npt.NDArray[Any], int]]:
-        """The cells of these axes together and their number, if there are any; kept for the grids that come next."""
+        """The cell of each row on these axes together, and the number of cells, in a list; [] for no axes. Cached."""
         if not axes:
             return []
         key = tuple(map(id, axes))
@@ -110,7 +110,7 @@ class Tally:
         return [self._begun[key]]
 
     def _step(self, before: list[tuple[npt.NDArray[Any], int]], axis: Axis) -> tuple[npt.NDArray[Any], int]:
-        """The cells of one more axis and their number; those of a huge grid are numbered anew, without empty ones."""
+        """The cell of each row with one more axis, and the number of cells; of a huge grid, that of occupied cells."""
         joined, size = join([*before, (self._pick(axis), axis.size)]), prod([s for _, s in before]) * axis.size
         if size * self._classes <= MOST_CELLS:
             return joined, size
@@ -118,17 +118,17 @@ class Tally:
         return numbers, len(distinct)
 
     def _pick(self, axis: Axis) -> npt.NDArray[Any]:
-        """The group of every row."""
+        """The group of every row on an axis."""
         if id(axis) not in self._picked:
             self._picked[id(axis)] = axis.pick(self._column(axis.column))
         return self._picked[id(axis)]
 
     def _by_class(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
-        """Counts by cell, given in parts that are yet to be joined, and class."""
+        """Counts, cells x classes; the cells are given as parts (digits and their sizes), to be joined."""
         return self._counts([(self._labels, self._classes), *parts]).reshape(self._classes, -1).T
 
     def _counts(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
-        """How many rows there are of every combination of the parts; these are joined even if there are no rows."""
+        """The number of rows for every combination of the parts, flat; these are joined even if there are no rows."""
         counts = np.zeros(prod([size for _, size in parts]), np.int64)
         for start in range(0, max(len(self._labels), 1), block := max(BLOCK, len(counts))):
             joined = join([(part[start : start + block], size) for part, size in parts])
@@ -137,13 +137,13 @@ class Tally:
 
 
 def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
-    """For each group of the finer axis the group of the axis around it; None if it lies in more than one."""
+    """For each group of the finer axis, the group of the coarser one that contains it; None if one is divided."""
     pairs = sorted(set(zip(finer.groups, axis.groups, strict=True)))
     return np.array([group for _, group in pairs]) if len(pairs) == finer.size else None
 
 
 def by_column(axes: Sequence[Axis]) -> dict[str, list[int]]:
-    """The places of the axes of each column."""
+    """{column: indices of its axes}."""
     places: dict[str, list[int]] = {axis.column: [] for axis in axes}
     for place, axis in enumerate(axes):
         places[axis.column].append(place)
@@ -151,9 +151,9 @@ def by_column(axes: Sequence[Axis]) -> dict[str, list[int]]:
 
 
 def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:
-    """Which group, of all groups of axes of one column, holds which code, and where the groups of each axis start.
+    """A 0/1 matrix, groups x codes, of all groups of these axes of one column, and the first row of each axis.
 
-    A matrix; a sparse one if it is large, since every category by itself would be a square.
+    It is sparse if it is large, since an axis with a group for every category would be a square matrix.
     """
     starts = [0, *accumulate(axis.size for axis in axes)]
     shape = (starts.pop(), len(axes[0].groups))

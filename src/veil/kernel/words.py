@@ -1,4 +1,4 @@
-"""Words of rows: which of those that are asked about each row has, and exact counts of them."""
+"""The words of rows: which of a bag's words each row has, and exact counts of them."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from .table import LABEL, WORD_ROWS, Table
 
 
 def word_counts(table: Table, bag: Bag, most: int | None, classes: int) -> Integers:
-    """Exact counts, words x classes, every row for the first `most` of the words that it has, or for all of them.
+    """Exact counts, words x classes; a row counts for the first `most` of the bag's words that it has, or for all.
 
-    A row adds one to `most` counts at most: the bag's reach, if that is what it counts for.
+    A row adds one to at most `most` counts: the bag's reach, if that is given.
     """
     counts = np.zeros(bag.size * classes, np.int64)
     for start in range(0, len(table), WORD_ROWS):
@@ -25,14 +25,14 @@ def word_counts(table: Table, bag: Bag, most: int | None, classes: int) -> Integ
 
 
 def word_tables(table: Table, bag: Bag) -> Integers:
-    """Exact counts of the rows with a word and of those without it: words x 2 x classes. All words count."""
+    """Exact counts of the rows with and without each word, words x 2 x classes. All words of a row count."""
     having = word_counts(table, bag, None, table.classes)
     totals = np.bincount(table.column(LABEL).astype(np.intp, copy=False), minlength=table.classes)[: table.classes]
     return np.stack([having, totals - having], axis=1)
 
 
 def first_words(bag: Bag, rows: Any, most: int | None) -> tuple[npt.NDArray[Any], Integers]:
-    """The places among those of the bag of the words of rows, and the row of each; of every row the first `most`.
+    """For every word of a row that is in the bag, its index there and its row; of every row the first `most`.
 
     The words of a row are in an order that was drawn at random when the table was read.
     """

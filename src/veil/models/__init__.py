@@ -67,7 +67,7 @@ def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:
 
 
 def _number(epsilon: str) -> Any:
-    """An amount as the number that is exactly it, if there is one."""
+    """An epsilon as an int or float if one is exactly that number, else the text unchanged."""
     try:
         exact = Budget(epsilon).epsilon
         found = int(exact) if exact.denominator == 1 else float(exact)

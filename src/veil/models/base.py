@@ -1,4 +1,4 @@
-"""PrivateEstimator and PrivateClassifier: what all that is fitted shares; a model adds a plan and its settings."""
+"""PrivateEstimator and PrivateClassifier: what all estimators share. A model adds a plan and its settings."""
 
 import os
 from abc import abstractmethod
@@ -54,11 +54,12 @@ EXACT_SCORE = (
 
 
 class NoScore(BadInput, AttributeError):
-    """There is no such method here: what searches look for, so that they stop before their first fit."""
+    """Models of private rows have no `score`. It is an AttributeError too, so that GridSearchCV stops before
+    fitting."""
 
 
 class OfPublicRows:
-    """A method that only models of public rows have."""
+    """A descriptor for methods that only models of public rows have; on others, looking one up raises NoScore."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
@@ -70,23 +71,23 @@ class OfPublicRows:
 
 
 class PrivateEstimator(Published, BaseEstimator):
-    """Whatever is fitted by asking private rows a few questions under a budget: classifiers, selectors, pipelines.
+    """Base class of all estimators that are fitted on private rows under a budget: classifiers, selectors, pipelines.
 
-    A kind of it adds a plan, which it calls `method`, and its settings.
+    A subclass adds a plan (`_plan`, whose name is `method`) and its settings.
     """
 
     method: str
     task: str
-    of_words = False  # whether rows are words, not columns
+    of_words = False  # whether the features are words of a text, not columns
 
     @property
     def purpose(self) -> str:
-        """What a fit is for, as the ledger's reader is told."""
+        """The purpose that the receipts of a fit bear, such as "train tree"."""
         return f"{self.task} {self.method}"
 
     @abstractmethod
     def _plan(self, source: Source, budget: Budget) -> Any:
-        """Ask the source within the budget, and make something of its answers."""
+        """Ask the source within the budget. Returns what is made of the answers, such as a scorer."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit on rows X and their labels y; without y, X holds the label column that the schema names.
@@ -111,19 +112,20 @@ class PrivateEstimator(Published, BaseEstimator):
         return self.hold(run(source, self._plan, budget, method=self.method, settings=settings))
 
     def hold(self, outcome: Outcome[Any]) -> Self:
-        """Take this for the outcome of the last fit, as of a file that is opened."""
+        """Set `outcome_`, as after a fit or when a file is loaded; names from an earlier fit are dropped."""
         self.outcome_, self.n_features_in_ = outcome, len(outcome.schema.column) - 1
-        for name in ("feature_names_in_", "file_"):  # of a fit or a file before
+        for name in ("feature_names_in_", "file_"):  # left from an earlier fit or file
             self.__dict__.pop(name, None)
         return self
 
     def _finish(self, X: Any, labels: Any) -> None:
-        """Keep the names that rows have and, if they are public, the classes as labels have them; warn of a bad fit."""
+        """Keep the feature names of X and, if the rows are public, the classes in the type that y has; warn if little
+        was learned."""
         keep_names(self, X)
         warn_if_bad(self.verdict_)
 
     def is_free(self, schema: Schema) -> bool:
-        """Whether a fit would cost nothing, since nothing need be asked."""
+        """Whether a fit on this schema would ask nothing, and so cost nothing."""
         return False
 
     def rehearse(self) -> Rehearsal:
@@ -136,7 +138,7 @@ class PrivateEstimator(Published, BaseEstimator):
         return fitting(X, declared(self.schema))
 
     def settings(self) -> dict[str, Any]:
-        """The parameters that shape what is fitted, as a file can hold them; not the schema, the ledger, the noise."""
+        """The parameters as plain values that a file can hold; without schema, ledger and random_state."""
         apart = ("schema", "ledger", "random_state")
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in apart}
         texts = {name: repr(value) for name, value in given.items() if isinstance(value, BaseEstimator)}
@@ -178,7 +180,7 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         super()._finish(X, labels)
 
     def _keep_classes(self, classes: npt.NDArray[Any]) -> None:
-        """The classes sorted, as scikit-learn has them, and where each is among the scorer's."""
+        """Set `classes_`, sorted as in scikit-learn, and the index of each among the scorer's classes."""
         self.classes_, self._order = np.unique(classes, return_index=True)
 
     @property
@@ -189,12 +191,12 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
     @property
     def verdict_(self) -> Verdict:
-        """What was learned beside its noise, from the released answers alone."""
+        """How much was learned in relation to the noise, judged from the released answers alone."""
         check_is_fitted(self)
         return of_answers(self.releases_, self.schema_)
 
     def class_scores(self, X: Any) -> npt.NDArray[np.int64]:
-        """The score of each class in whole numbers, in the order of `classes_`: what probabilities are made of."""
+        """Integer scores, rows x classes in the order of `classes_`, from which probabilities are computed."""
         check_is_fitted(self)
         codes: Any = self.schema_.encode(feature_columns(X, self.schema_, type(self).__name__), label=False)
         return self.scorer_.scores(codes)[:, self._order]
@@ -238,7 +240,7 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         return f"{name} for epsilon {amount(outcome.epsilon)}{outcome.mark}{shown(self.verdict_)}"
 
     def _html_repr(self) -> str:
-        """scikit-learn's diagram; of a fitted model also what it cost."""
+        """scikit-learn's diagram and, for a fitted model, a table of its answers and their noise."""
         diagram = str(super()._html_repr())
         if not hasattr(self, "outcome_"):
             return diagram
@@ -248,7 +250,7 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
 
 def keep_names(model: Any, X: Any) -> None:
-    """The number of features, and their names for a table that has names."""
+    """Set `n_features_in_` and, if X has column names, `feature_names_in_`."""
     schema, words = model.schema_, words_of(X, model.schema_)
     matrix = words is not X and isinstance(words, dict)
     table = X if matrix else as_table(words, schema.public, 0)
@@ -265,7 +267,7 @@ def is_public(schema: Any) -> bool:
 
 
 def are_public(model: Any) -> bool:
-    """Whether the rows of a model are declared as no secret: those of its last fit, else of the next one."""
+    """Whether a model's rows are declared public: those of its last fit or, before any, of its `schema` parameter."""
     if hasattr(model, "schema_"):
         return bool(model.schema_.public)
     try:
@@ -275,7 +277,7 @@ def are_public(model: Any) -> bool:
 
 
 def declared(schema: Any) -> Schema:
-    """The schema that a parameter holds or names."""
+    """The Schema that a parameter is, or read from the path that it is."""
     if isinstance(schema, Schema):
         return schema
     if schema is None:

@@ -1,4 +1,4 @@
-"""From the released counts of a grid to a classifier: any scikit-learn estimator, trained on the weighted cells."""
+"""Classifiers from the released counts of a grid: any scikit-learn estimator, trained on the cells as weighted rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,14 @@ from ..plans.finish import LEAST_SHARE
 from ..questions import Axis, CellScores, Grid, Linear, Scorer
 from ..schema import Numeric, Schema
 
-MOST_CELLS = 1_000_000  # of a grid on which an estimator is tried once for each cell
+MOST_CELLS = 1_000_000  # of a grid, since an estimator predicts once for each
 RIDGE = 1e-2  # noisy cells can often be separated; without a penalty the weights would grow without end
 Numbers = npt.NDArray[np.float64]
 
 
 def check_learner(learner: Any, largest: int) -> None:
-    """Refuse an estimator that cannot be trained on weighted cells, or a grid too large for it; before any charge."""
+    """Raise BadInput for an estimator that cannot take weighted cells, or a grid too large for it; before any
+    charge."""
     if learner is None:
         return
     estimator = hasattr(learner, "fit") and hasattr(learner, "get_params") and not isinstance(learner, type)
@@ -34,7 +35,7 @@ def check_learner(learner: Any, largest: int) -> None:
 
 
 def weighted_cells(release: Release[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Numbers]:
-    """The cell, the class and the weight of every count above zero."""
+    """Three arrays with an entry for every count above zero: its cell, its class, and the count as a weight."""
     counts = release.value
     if isinstance(counts, SparseCounts):
         return *counts.cells(), counts.counts.astype(np.float64)
@@ -43,7 +44,8 @@ def weighted_cells(release: Release[Any]) -> tuple[npt.NDArray[Any], npt.NDArray
 
 
 def learn_cells(learner: Any, release: Release[Any], schema: Schema, prior: Numbers) -> Scorer:
-    """What an estimator says of every cell, as logarithms of the class shares."""
+    """A scorer with the class probabilities that an estimator, trained on the weighted cells, predicts for every
+    cell."""
     grid, (cells, labels, weights) = release.question, weighted_cells(release)
     shares = np.tile(prior, (grid.size, 1))
     if len(set(labels)) > 1:
@@ -55,14 +57,15 @@ def learn_cells(learner: Any, release: Release[Any], schema: Schema, prior: Numb
 
 
 def _answers(fitted: Any, rows: Numbers) -> Numbers:
-    """The probabilities of the classes; of an estimator without any, one for the class that it predicts."""
+    """Class probabilities, rows x classes; for an estimator without predict_proba, a one-hot row for the predicted
+    class."""
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(rows))
     return np.asarray(fitted.predict(rows)[:, None] == fitted.classes_, np.float64)
 
 
 def logistic_cells(release: Release[Any], schema: Schema, prior: Numbers) -> Scorer:
-    """A logistic regression trained on the cells, as weights for the values of every column."""
+    """A scorer from a logistic regression on the weighted cells, as a table of weights for every column."""
     from sklearn.linear_model import LogisticRegression
 
     grid, (cells, labels, weights) = release.question, weighted_cells(release)
@@ -81,7 +84,7 @@ def logistic_cells(release: Release[Any], schema: Schema, prior: Numbers) -> Sco
 
 
 def _by_class(fitted: Any, classes: int) -> tuple[Numbers, Numbers]:
-    """Weights, features x classes, and constants; a class that no cell has is out of the question."""
+    """Coefficients, features x classes, and intercepts; a class that no cell has gets the lowest intercept."""
     weights, start = fitted.coef_, fitted.intercept_
     if len(fitted.classes_) == 2:
         weights, start = np.vstack([-weights, weights]) / 2, np.array([-start[0], start[0]]) / 2
@@ -91,7 +94,7 @@ def _by_class(fitted: Any, classes: int) -> tuple[Numbers, Numbers]:
 
 
 def features(grid: Grid, schema: Schema, cells: npt.NDArray[Any]) -> Numbers:
-    """The columns of every cell as an estimator takes them."""
+    """The feature matrix of cells, cells x features, for a scikit-learn estimator."""
     parts: list[Numbers] = []
     for axis in reversed(grid.axes):
         cells, groups = cells // axis.size, cells % axis.size
@@ -100,9 +103,10 @@ def features(grid: Grid, schema: Schema, cells: npt.NDArray[Any]) -> Numbers:
 
 
 def axis_features(axis: Axis, schema: Schema) -> Numbers:
-    """For each group of an axis: where a run of bins lies among all bins, from 0 to 1; or a one in a column of its own.
+    """The features of each group of an axis: one-hot for categories; for numbers the mean position of its bins, from 0
+    to 1, and an indicator of missing values if there is a group for them.
 
-    Equal bins lie where their midpoints lie between the bounds.
+    With equal bins, that is the midpoint on the scale from lower to upper bound.
     """
     column = schema.get(axis.column)
     if not isinstance(column, Numeric):

@@ -1,4 +1,4 @@
-"""What people look at in a fitted model: a tree with the counts in its nodes, the weights of a linear model."""
+"""What people look at in a fitted model: a tree with counts in its nodes, and the weights of a linear model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from ..plans.trees.pruning import class_shares
 from ..plans.trees.trees import grow_tree
 from ..questions import Linear
 
-PALEST = 0.15  # how strong the colour of a node is that is sure of nothing
-LETTERS = 24  # of a name in a node
+PALEST = 0.15  # strength of the colour of a node with equal class shares
+LETTERS = 24  # most letters of a name in a node
 WIDTH, HEIGHT = 2.4, 1.9  # inches of a leaf and of a level
 SCREEN, LARGEST = 16, 60  # inches of a drawing at most: of one that fits a screen, and of one whose depth was asked for
 FONT, READABLE, SMALLEST = 8, 5, 3  # points of text
-LETTER, LINE = 0.62, 1.3  # how wide a letter and how high a line is, beside the size of its font
-APART = 2  # standard errors from which on rows are told apart from none
+LETTER, LINE = 0.62, 1.3  # width of a letter and height of a line, relative to the font size
+APART = 2  # standard errors above which a node is taken to have rows
 NOISE = "no more rows\nthan noise"
 
 
 def tree_nodes(model: Any) -> tuple[Node, Any]:
-    """The root of a fitted tree, every node with its noisy counts and the deviation of their noise, and the class
-    shares of all rows: what the plan makes of the released answers."""
+    """The root of a fitted tree, rebuilt from the saved releases, with noisy counts and their deviation in every node;
+    and the class shares over all rows."""
     check_is_fitted(model)
     if model.method != "tree":
         raise BadInput("only a DecisionTreeClassifier is a single tree")
@@ -43,8 +43,8 @@ def tree_nodes(model: Any) -> tuple[Node, Any]:
 
 @dataclass(eq=False)
 class _Shown:
-    """A node as it is shown: its class shares, and its branches by the values that lead there; without a node it
-    stands for several branches that are nothing but noise."""
+    """A node as it is drawn: its class shares, and its branches with the names of the values that lead there. Without a
+    node it stands for several branches that are nothing but noise."""
 
     node: Node | None
     shares: Any
@@ -52,7 +52,8 @@ class _Shown:
 
 
 def _shown(node: Node, around: Any, levels: int, folded: bool) -> _Shown:
-    """A node and so many levels below it, all of them if negative; `folded`, without what is below noise."""
+    """A node with `levels` levels below it (all if negative). With `folded`, nothing is shown below a node that may be
+    empty."""
     (shares,) = class_shares(Node(node.reach, counts=node.counts, deviation=node.deviation), around)
     if node.cut is None or levels == 0 or folded and _is_noise(node):
         return _Shown(node, shares, [])
@@ -62,7 +63,7 @@ def _shown(node: Node, around: Any, levels: int, folded: bool) -> _Shown:
 
 
 def _is_noise(node: Node) -> bool:
-    """Whether the rows of a node are not told apart from none."""
+    """Whether a node's noisy number of rows is within APART standard errors of zero."""
     return bool(node.counts.sum() <= APART * node.deviation * len(node.counts) ** 0.5)
 
 
@@ -154,7 +155,7 @@ def plot_tree(
 
 
 def _height(node: Node) -> int:
-    """The cuts on the longest path to a leaf."""
+    """The number of cuts on the longest path to a leaf."""
     return max((1 + _height(branch) for branch in node.branches), default=0)
 
 
@@ -166,7 +167,7 @@ def _names(given: Sequence[str] | None, own: Sequence[str], what: str) -> dict[s
 
 
 def _gathered(shown: _Shown) -> _Shown:
-    """The same, several branches of a node that are nothing but noise as one."""
+    """The same tree, with two or more empty-looking branches of a node merged into one."""
     noise = [branch for _, branch in shown.branches if branch.node is not None and _is_noise(branch.node)]
     kept = [(name, _gathered(branch)) for name, branch in shown.branches if len(noise) < 2 or branch not in noise]
     more = [(f"{len(noise)} others", _Shown(None, None, []))] if len(noise) > 1 else []
@@ -174,7 +175,7 @@ def _gathered(shown: _Shown) -> _Shown:
 
 
 def _places(shown: _Shown, depth: int = 0, left: float = 0.0) -> dict[_Shown, tuple[float, int]]:
-    """Every node that is drawn and where it is: leaves side by side, others above their branches."""
+    """{node: (x, depth)} for every drawn node: leaves side by side, other nodes centred above their branches."""
     below: dict[_Shown, tuple[float, int]] = {}
     for _, branch in shown.branches:
         found = _places(branch, depth + 1, left)
@@ -201,7 +202,8 @@ def _new_axes(wide: float, deep: float, most: float) -> Any:
 
 
 def _largest_font(ax: Any, wide: float, deep: float, texts: dict[_Shown, str]) -> float:
-    """The size, in points, at which no box is wider than its place, nor higher with the name of its branch above."""
+    """The largest font size, in points, with which every box fits its place in width, and in height with the name above
+    it."""
     box, points = ax.get_window_extent(), 72 / ax.figure.dpi
     names = [readable(name, LETTERS) for shown in texts for name, _ in shown.branches]
     letters = max(map(len, [*names, *(line for text in texts.values() for line in text.split("\n"))]))
@@ -234,7 +236,7 @@ def _face(shown: _Shown, classes: int) -> Any:
 
 
 def _colour(best: int, share: float, classes: int) -> tuple[float, ...]:
-    """The colour of a class, from pale, for a share like all others, to half strength."""
+    """The colour of a class: pale for a share of 1 / classes, up to half strength for a share of 1."""
     from matplotlib.colors import to_rgb
 
     sure = PALEST + (0.6 - PALEST) * max(share * classes - 1, 0) / max(classes - 1, 1)
@@ -244,8 +246,8 @@ def _colour(best: int, share: float, classes: int) -> tuple[float, ...]:
 def coefficients(model: Any) -> dict[str, list[Any]]:
     """The weights of a linear model by column and values, as named columns: `pandas.DataFrame(coefficients(model))`.
 
-    Of two classes, what speaks for the second against the first; of more, for each of them against their average.
-    Values of a column that share their weights are one row. All weights hold noise.
+    With two classes, for the second against the first; with more, for each against their average. Values of a
+    column that have the same weights are one row. All weights hold noise.
 
     >>> from veil import LogisticRegressionClassifier, datasets
     >>> rows, schema = datasets.load("iris")
@@ -272,7 +274,7 @@ def _against(weights: Any) -> list[float]:
 
 
 def _groups(column: Any, table: Any) -> list[tuple[str, Any]]:
-    """The codes that have a weight in common, by name, and their weights."""
+    """Codes of a column that have the same weights: a list of (their name, their weights)."""
     found: dict[Any, list[int]] = {}
     for code, weights in enumerate(table):
         found.setdefault(tuple(weights), []).append(code)

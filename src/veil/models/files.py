@@ -1,4 +1,4 @@
-"""Model files: what all published files hold, and the scorer."""
+"""Model files: the parts that all published files have, and the scorer."""
 
 import os
 from typing import Any
@@ -12,12 +12,12 @@ from ..verdicts import of_answers
 
 
 def write_model(path: str | os.PathLike[str], outcome: Outcome[Scorer]) -> None:
-    """Write the outcome of a fit."""
+    """Write the outcome of a fit to a file."""
     write_parts(path, make_parts("model", outcome))
 
 
 def read_model(path: str | os.PathLike[str]) -> Outcome[Scorer]:
-    """The outcome of a fit in a file; checked part by part."""
+    """Read the outcome of a fit from a file; every part is checked."""
     return read(path, "model", _checked)
 
 
@@ -26,5 +26,5 @@ def _checked(held: Outcome[Any]) -> Outcome[Scorer]:
     own(Predicted(scorer), schema)
     features = {column.name for column in (*schema.features, *schema.texts)}
     insist(scorer.classes == len(schema.classes) and features.issuperset(scorer.columns))
-    of_answers(held.releases, schema)  # of answers that do not go together, nothing can be said
+    of_answers(held.releases, schema)  # raises for answers that do not fit together
     return held

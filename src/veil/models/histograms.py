@@ -111,13 +111,14 @@ class ProjectedHistogramClassifier(PrivateClassifier):
         return learn_cells(learner, release, source.schema, prior)
 
     def _least(self, source: Source) -> int:
-        """The cells of the smallest grid that could be chosen: if it is too large, so is every one."""
+        """The number of cells of the smallest grid that could be chosen: if even that is too large for a learner, all
+        are."""
         sizes = sorted(cut_into(column, self.bins or 2).size for column in source.schema.features)
         return prod(sizes[: self.columns if isinstance(self.columns, int) else 1])
 
 
 def _prior(*tables: Release[Any]) -> Numbers:
-    """The class shares, from tables of counts that all add up to the class totals."""
+    """The class shares, averaged over tables of counts that all add up to the class totals."""
     scales = [max(table.scale or 0.0, 1e-9) for table in tables]
     return class_prior(*class_totals([table.value for table in tables], scales))
 

@@ -13,10 +13,11 @@ from .base import PrivateClassifier
 
 
 class LinearClassifier(PrivateClassifier):
-    """A classifier by sums of weights."""
+    """A classifier by sums of weights, with a decision function."""
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """The sum of weights of each class, in the order of `classes_`; of two classes, by how far the second leads."""
+        """The score of each class, rows x classes in the order of `classes_`; for two classes, that of the second minus
+        the first."""
         margins = self.class_scores(X) / UNIT
         return np.asarray(margins[:, 1] - margins[:, 0] if margins.shape[1] == 2 else margins)
 

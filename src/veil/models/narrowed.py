@@ -1,8 +1,9 @@
-"""Rows that a selector left features out of, marked with what it kept: a step after it knows what they are.
+"""A mark on rows that a selector returned, with the names it kept, so that the next step knows which columns are
+missing on purpose.
 
-Rows without the mark must have every column that a schema declares: a name that is misspelt is no selection. A mark
-travels with the rows, through files too, and anybody may have written it. So it holds names alone, and all that it can
-do is to leave declared columns or words out: what they are, who is protected and how far is declared, never marked.
+Rows without the mark must have every column that a schema declares, so that a misspelt name is not taken for a
+selection. A mark travels with the rows, through files too, and anybody may have written it. So it holds names alone,
+and can only leave declared columns or words out: types, bounds and who is protected are declared, never marked.
 """
 
 from typing import Any
@@ -16,11 +17,11 @@ MARK = "veil"
 
 
 class Narrowed(np.ndarray[Any, Any]):
-    """An array that can be marked."""
+    """An array that can have attributes, to carry the mark."""
 
 
 def mark(rows: Any, declared: Schema, selected: Schema) -> Any:
-    """The rows, marked with the names that were selected of a declared schema."""
+    """The rows, marked with the columns and words that were selected from a declared schema."""
     names = {"of": declared.name, "columns": [c.name for c in selected.column], "words": _words(selected)}
     if isinstance(rows, np.ndarray):
         rows = rows.view(Narrowed)
@@ -32,9 +33,9 @@ def mark(rows: Any, declared: Schema, selected: Schema) -> Any:
 
 
 def fitting(rows: Any, declared: Schema) -> Schema:
-    """The schema of rows that are declared so: with what was selected alone, if they are marked as a selection of it.
+    """The schema for these rows: the declared one or, if they bear a mark of it, the part of it that was selected.
 
-    A mark that names anything that is not declared is none.
+    A mark that names anything that is not declared is ignored.
     """
     kept = vars(rows) if isinstance(rows, Narrowed) or issparse(rows) else getattr(rows, "attrs", None)
     names = kept.get(MARK) if isinstance(kept, dict) else None
@@ -53,12 +54,12 @@ def _words(schema: Schema) -> list[str]:
 
 
 def _texts(names: Any) -> set[str]:
-    """The texts in a list, none if it is no list of texts."""
+    """The set of names in a list of texts; empty for anything else."""
     known = isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
     return set(names) if known else set()
 
 
 def _cut(column: Any, words: set[str]) -> Any:
-    """The column as it is declared; of a text, with these of its words alone."""
+    """The column as declared; a text column with the selected words alone."""
     places = [place for place, name in enumerate(column.names) if name in words] if isinstance(column, Text) else []
     return column.only(places) if places else column

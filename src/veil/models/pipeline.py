@@ -77,7 +77,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return ", ".join(step.purpose for step in self._checked())
 
     def _plan(self, source: Source, budget: Budget) -> list[Any]:
-        """The steps, fitted one after the other."""
+        """Fit the steps one after the other, each on what the selectors before it kept. Returns the fitted steps."""
         steps, fitted = self._checked(), list[Any]()
         for step, part in zip(steps, self._parts(steps, source.schema, budget), strict=True):
             given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
@@ -89,7 +89,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
 
     def hold(self, outcome: Outcome[Any]) -> Self:
         first, last = outcome.made[0], outcome.made[-1]
-        releases = tuple(release for step in outcome.made for release in step.releases_)  # in the words of each step
+        releases = tuple(release for step in outcome.made for release in step.releases_)  # in each step's vocabulary
         super().hold(replace(outcome, schema=last.schema_, releases=releases))
         self.classes_, self.n_features_in_ = last.classes_, first.n_features_in_
         return self
@@ -101,7 +101,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return steps
 
     def _finish(self, X: Any, labels: Any) -> None:
-        """The same for every step, with what is left of the rows there."""
+        """Keep feature names and warn of a bad fit, for every step with the columns that reach it."""
         for step in self.steps_:
             keep_names(step, X)
             warn_if_bad(step.verdict_)
@@ -110,25 +110,25 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
             setattr(self, name, getattr(self.steps_[0], name))
 
     def settings(self) -> dict[str, Any]:
-        """What the steps are, and what they may cost together."""
+        """The class names of the steps and the epsilon of all, as plain values for a file."""
         return plain_settings({"steps": ", ".join(type(step).__name__ for step in self._checked())}, self.epsilon)
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = False) -> None:
-        """Write the classifier to a file, with the receipts of all steps: it cost what they cost together.
+        """Write the fitted classifier to a file, with the receipts of all steps.
 
-        `veil.load_model` reads it back as a classifier of what was selected alone. The noisy answers in it are those
-        of the classifier; what the selectors answered is its schema.
+        `veil.load_model` reads it back as a classifier of the selected columns. It holds the noisy answers of the
+        classifier; those of the selectors are not kept, only the schema that came of them.
         """
         self._published().save(path, force=force)
 
     def report(self, path: Any = None, *, ledger: Any = None, force: bool = False) -> "Path | Page":
-        """The page of the classifier, at the cost of all steps; see `PrivateClassifier.report`."""
+        """The report of the classifier, with the cost of all steps; see `PrivateClassifier.report`."""
         last = self._published()
         last.hold(replace(last.outcome_, settings={**self.settings_, **last.settings_}))
         return last.report(path, ledger=ledger, force=force)
 
     def _published(self) -> PrivateClassifier:
-        """The classifier, which cost what all steps cost together."""
+        """A copy of the fitted classifier that has the receipts of all steps."""
         check_is_fitted(self)
         last: PrivateClassifier = copy(self.steps_[-1])
         return last.hold(replace(last.outcome_, receipts=self.receipts_))
@@ -140,7 +140,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return Bunch(**dict(zip(names, getattr(self, "steps_", steps), strict=True)))
 
     def __getitem__(self, place: Any) -> Any:
-        """The step of this name or at this place; a list of steps for a slice."""
+        """A step by its name or index, or a list of steps for a slice."""
         return self.named_steps[place] if isinstance(place, str) else [*self.named_steps.values()][place]
 
     def __len__(self) -> int:
@@ -165,7 +165,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return self
 
     def _checked(self) -> list[Any]:
-        """The steps without their names, if they are ours and the names tell them apart."""
+        """The steps without their names. Raises BadInput if a step is not Veil's, or names clash."""
         names, steps = [name for name, _ in _named(self.steps)], [step for _, step in _named(self.steps)]
         texts = all(isinstance(name, str) and "__" not in name for name in names)
         if len(set(names)) < len(names) or not texts or set(names) & set(self.get_params(deep=False)):
@@ -180,29 +180,29 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return public_words(X, y, self) if is_public(self.schema) and words else super()._schema(X, y)
 
     def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
-        """What each step may cost; one that costs nothing leaves its part to the others."""
+        """The epsilon of each step; a step that costs nothing leaves its share to the others."""
         shares = [1] * len(steps) if self.shares is None else list(self.shares)
         if len(shares) != len(steps):
             raise BadInput("give one share for each step")
-        budget.split(*shares)  # complains about shares that are none
+        budget.split(*shares)  # raises for shares that are not positive numbers
         free = [step.is_free(schema) for step in steps]
         paid = iter(budget.split(*(share for share, nothing in zip(shares, free, strict=True) if not nothing)))
         return [budget.epsilon if nothing else next(paid).epsilon for nothing in free]
 
     @property
     def costs_(self) -> tuple[Fraction, ...]:
-        """What each step cost."""
+        """The epsilon that each step cost."""
         return tuple(step.outcome_.epsilon for step in self.steps_)
 
     @property
     def verdict_(self) -> Verdict:
-        """What the classifier learned beside its noise, from the released answers alone."""
+        """How much the classifier learned in relation to its noise, judged from the released answers alone."""
         check_is_fitted(self)
         found: Verdict = self.steps_[-1].verdict_
         return found
 
     def _last(self, X: Any) -> tuple[Any, Any]:
-        """The classifier, and X as it takes it."""
+        """The fitted classifier, and X reduced to the columns or words that it takes."""
         check_is_fitted(self)
         for step in self.steps_[:-1]:
             X = step.narrowed(X)
@@ -249,7 +249,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return title, ["step", "epsilon", "asked"], rows
 
     def _html_repr(self) -> str:
-        """scikit-learn's diagram; of a fitted pipeline also what each step cost."""
+        """scikit-learn's diagram and, for a fitted pipeline, a table of what each step cost."""
         return str(super()._html_repr()) + (html_table(*self._costs()) if hasattr(self, "outcome_") else "")
 
     def __sklearn_tags__(self) -> Tags:
@@ -259,7 +259,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
 
 
 def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """The steps with names: their own, or those of their classes, numbered where these come twice."""
+    """The steps as (name, step): their own names, or those of their classes, numbered if there are two of a class."""
     kinds = Counter(type(step).__name__.lower() for step in steps)
     seen, found = Counter[str](), list[tuple[Any, Any]]()
     for step in steps:

@@ -1,8 +1,8 @@
-"""What may come into `fit` and `predict`: frames, arrays and lists, with the label apart or among the columns.
+"""The inputs of `fit` and `predict`: frames, arrays and lists, with the label in `y` or among the columns of `X`.
 
-Nothing here looks at a value of rows that are not public: one row must not change the type, the shape or the fate of
-the others. So columns are never merged into one array, and lists are taken value by value. Shapes are looked at: lists
-of rows that differ in length are refused.
+Nothing here looks at a value of rows that are not public: one row must not change the type, the shape or the acceptance
+of the others. So columns are never merged into one array, and lists are taken value by value. Shapes are looked at:
+lists of rows that differ in length are refused.
 """
 
 import warnings
@@ -28,7 +28,7 @@ KINDS = "a data frame with text as column names, a NumPy array, a dict of column
 
 
 def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
-    """The columns of the schema by name, the label among them: it is y, or a column of X if y is None."""
+    """The columns of the schema as {name: values}, with the label: from y or, if y is None, from X."""
     if schema.label is None:
         raise BadInput("a classifier needs a label: name the column to predict in the schema")
     everything = [column.name for column in schema.column]
@@ -41,7 +41,7 @@ def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
 
 
 def feature_columns(X: Any, schema: Schema, model: str) -> dict[str, Any]:
-    """The columns to predict from: of a frame by name, of an array in the order of the schema."""
+    """The columns to predict from, as {name: values}: of a frame by name, of an array in the order of the schema."""
     table = as_table(words_of(X, schema, model), schema.public, len(schema.column) - 1)
     names = inputs(schema, table, person=False)
     if _is_plain(table) and table.shape[1] != len(names):
@@ -50,8 +50,8 @@ def feature_columns(X: Any, schema: Schema, model: str) -> dict[str, Any]:
 
 
 def words_of(X: Any, schema: Schema, model: str = "the schema") -> Any:
-    """Rows of words as the text column that they are, if the schema has no other: a matrix, or a frame that has a
-    column for each word."""
+    """A word matrix, or a frame with a column for each word, as {text column: matrix}, if the schema has one text
+    column and no other features; anything else unchanged."""
     if len(schema.texts) != 1 or schema.features:
         return X
     text = schema.texts[0]
@@ -69,7 +69,7 @@ def words_of(X: Any, schema: Schema, model: str = "the schema") -> Any:
 
 
 def has_names(X: Any) -> bool:
-    """Whether it is a frame or a mapping."""
+    """Whether X has named columns: a data frame or a mapping."""
     frame = hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns)
     return isinstance(X, Mapping) or hasattr(X, "column_names") or frame
 
@@ -81,7 +81,8 @@ def _columns(table: Any, names: list[str], schema: Schema) -> dict[str, Any]:
 
 
 def inputs(schema: Schema, table: Any, person: bool = True) -> list[str]:
-    """The names of the columns that a table must have beside the label; an array has all of them, in order."""
+    """The names of the columns that a table must have besides the label; an array must have all, in the schema's
+    order."""
     if _is_plain(table):
         return [column.name for column in schema.column if column.name != schema.label]
     names = [column.name for column in (*schema.features, *schema.texts)]
@@ -93,17 +94,18 @@ def _is_plain(table: Any) -> bool:
 
 
 def named(table: Any) -> list[str]:
-    """The names of the columns, none for a plain array."""
+    """The column names of a table; [] for an array without names."""
     if isinstance(table, np.ndarray):
         return list(table.dtype.names or ())
     return list(table if isinstance(table, Mapping) else getattr(table, "column_names", None) or table.columns)
 
 
 def as_table(X: Any, public: bool, width: int) -> Any:
-    """A frame or mapping as it is; all else as an array of two dimensions, an empty list as one of this width."""
+    """A frame or mapping unchanged; anything else as a two-dimensional array. An empty list becomes one with `width`
+    columns."""
     if isinstance(X, Mapping) or hasattr(X, "column_names"):
         return X
-    if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # before its columns: of a look at them, it would warn
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # first, since looking at its columns would warn
         raise BadInput("the data frame is lazy: collect it first")
     if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
         return X
@@ -111,7 +113,7 @@ def as_table(X: Any, public: bool, width: int) -> Any:
         raise BadInput("sparse data was passed, but dense data is required: use X.toarray()")
     if isinstance(X, Sequence) and not isinstance(X, (str, bytes)):
         return _from_lists(X, width)
-    if not isinstance(X, np.ndarray) and not public:  # what makes an array of it may go by the values
+    if not isinstance(X, np.ndarray) and not public:  # converting it may depend on its values
         raise BadInput(f"X must be {KINDS}")
     array = np.asanyarray(X)
     if array.dtype.kind == "c":
@@ -122,7 +124,7 @@ def as_table(X: Any, public: bool, width: int) -> Any:
 
 
 def _from_lists(X: Sequence[Any], width: int) -> npt.NDArray[Any]:
-    """Lists of values as a table of objects: no value is taken for a list of its own or changes the type of others."""
+    """A list of rows as a two-dimensional object array, so that no value is unpacked or changes the type of others."""
     if len(X) and isinstance(X[0], Mapping):
         raise BadInput("X is a list of dicts: turn it into a data frame first, such as pandas.DataFrame(X)")
     try:
@@ -134,9 +136,9 @@ def _from_lists(X: Sequence[Any], width: int) -> npt.NDArray[Any]:
 
 
 def label_column(y: Any, public: bool) -> Any:
-    """The labels as one column; a table of one column is taken with a warning, as scikit-learn does.
+    """The labels as one column; a table of one column is accepted with a warning, as in scikit-learn.
 
-    Only if they are no secret does a list get the type that all its values have in common.
+    Only public labels get a common type: for private ones, one value would decide about the type of all.
     """
     if public:
         return column_or_1d(y, warn=True)
@@ -148,13 +150,13 @@ def label_column(y: Any, public: bool) -> Any:
 
 
 def public_classes(names: tuple[str, ...], labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The classes as they occur among public labels, in the order of the schema."""
+    """The classes in the type that public labels have, in the order of the schema."""
     known = {text_of(value): value for value in np.unique(labels)}
     return np.array([known[name] for name in names], labels.dtype)
 
 
 def public_schema(X: Any, y: Any, model: Any) -> Schema:
-    """The schema of rows that are no secret, read from them: bounds, categories and classes as they occur."""
+    """A schema read from public rows: bounds, categories and classes as they occur."""
     if y is None:
         raise BadInput(f"{type(model).__name__} requires y to be passed, but the target y is None")
     table = as_table(X, True, 0)
@@ -168,7 +170,8 @@ def public_schema(X: Any, y: Any, model: Any) -> Schema:
 
 
 def public_words(X: Any, y: Any, model: Any) -> Schema:
-    """The schema of rows of words that are no secret: a word for each column, as many a row as occur."""
+    """A schema read from public rows of words: a word for each column, and as many words per row as the longest row
+    has."""
     if y is None:
         raise BadInput(f"{type(model).__name__} requires y to be passed, but the target y is None")
     table = X if issparse(X) else as_table(X, True, 0)

@@ -29,23 +29,23 @@ NOTHING_FOLLOWS = (
 
 
 class PrivateSelector(SelectorMixin, PrivateEstimator):
-    """Features of private rows, selected under a budget.
+    """Base class of private feature selectors.
 
     `epsilon`, `schema`, `ledger` and `random_state` are as for classifiers. The schema has either one text column,
-    whose words are selected, or other columns, which are. `fit` is charged; `transform` only leaves out what was not
-    selected: its rows are as private as before.
+    whose words are selected, or other columns, which are selected. `fit` is charged; `transform` only leaves columns
+    out: its rows are as private as before.
 
-    After `fit`: `outcome_`, and made of it `selected_` (names, the best first; in the order of the schema where
-    nothing had to be chosen), `scores_` (their noisy scores, None if none were paid for),
-    `selected_schema_` (the schema with nothing else in it: what follows needs less noise), `releases_`, `receipts_`.
+    After `fit`: `outcome_`, and from it `selected_` (names, the best first; in the order of the schema where nothing
+    had to be chosen), `scores_` (their noisy scores, None if none were paid for), `selected_schema_` (the schema with
+    the selected features alone, which need less noise), `releases_`, `receipts_`.
     """
 
     task, takes_words = "select", True
 
     def fit_transform(self, X: Any, y: Any = None, **more: Any) -> Any:
-        """Select, and leave out what was not selected: what a pipeline of scikit-learn does before its next step.
+        """Fit, and return X with the selected features alone, as a scikit-learn pipeline needs it for its next step.
 
-        Refused where that step could not be fitted, since the labels or the people are left out as well.
+        Refused if the next step could not be fitted on that, since the label or the person column would be missing.
         """
         if not is_public(self.schema) and (y is None or self._schema(X, y).person):
             raise BadInput(NOTHING_FOLLOWS)
@@ -64,22 +64,22 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
 
     @property
     def scores_(self) -> npt.NDArray[np.float64] | None:
-        """Their noisy scores; None if none were paid for."""
+        """The noisy scores of `selected_`, in the same order; None if none were paid for."""
         found: Selected = self.outcome_.made
         return None if found.scores is None else np.array(found.scores)
 
     @property
     def support_(self) -> npt.NDArray[np.bool_]:
-        """Whether each feature was selected, in the order of the schema."""
+        """A boolean mask over all features, in the order of the schema: whether each was selected."""
         return np.isin(np.arange(self.candidates(self.schema_)), self.outcome_.made.places)
 
     def candidates(self, schema: Schema) -> int:
-        """How many features there are to choose from."""
+        """The number of features to choose from."""
         return number(features(schema))
 
     @property
     def verdict_(self) -> Verdict:
-        """How far the choice is clear of noise, from what was released and declared alone."""
+        """How far the choice stands out of the noise, judged from public and released numbers alone."""
         check_is_fitted(self)
         return of_selection(self.releases_, self.schema_, len(self.selected_), len(self.support_))
 
@@ -101,7 +101,7 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
     def transform(self, X: Any) -> Any:
         """The selected columns of X; of texts, a sparse matrix of the selected words.
 
-        Both are marked as a selection, so that a classifier of the same schema takes them.
+        The result is marked as a selection, so that a classifier with the full schema accepts it.
         """
         check_is_fitted(self)
         found = self._transformed(X)
@@ -111,7 +111,7 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
 
     def _transformed(self, X: Any) -> Any:
         texts = self.schema_.texts
-        listed = bool(texts) and not (self.schema_.public or has_names(X) or is_matrix(X))  # texts, one a row
+        listed = bool(texts) and not (self.schema_.public or has_names(X) or is_matrix(X))  # a list of texts
         if not listed and (not texts or self._words(X) is not X):
             return super().transform(X)
         bags: Any = self.schema_.encode(_one_column(X, texts[0].name), label=False)[texts[0].name]
@@ -121,7 +121,7 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
         return words_of(X, self.schema_, type(self).__name__)
 
     def narrowed(self, X: Any) -> Any:
-        """X such that it fits `selected_schema_`: a frame as it is, since columns are found by name."""
+        """X with the columns or words of `selected_schema_`; a frame unchanged, since its columns are found by name."""
         check_is_fitted(self)
         texts = self.schema_.texts
         if has_names(X):
@@ -154,7 +154,7 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
 
 
 def _one_column(X: Any, name: str) -> Any:
-    """Texts as a column of this name: a frame has it, all else is it."""
+    """Texts as {name: texts}; a frame or mapping unchanged."""
     if has_names(X):
         return X
     return {name: X[:, 0] if is_matrix(X) else X}

@@ -1,4 +1,5 @@
-"""All methods in one line each: what it is, when it is good, how long it takes, whose idea it is. It loads nothing."""
+"""The catalogue of methods: for each, what it is, what it is good for, how long it takes, and whose paper it is from.
+Importing it loads no method."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-"""What plans do with noisy counts once they are out: totals, smoothing, logarithms, probabilities; all of it is free.
+"""Post-processing of released counts, which costs no budget: class totals, smoothing, log-likelihoods, probabilities.
 
-Counts are codes x classes. They may be negative, and their noise has a public scale.
+Counts are arrays of codes x classes. They may be negative, and the scale of their noise is public.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ LEAST_SHARE = 1e-9  # no class is impossible, so that logarithms stay finite
 
 
 def column_shares(sizes: Sequence[int]) -> list[int]:
-    """Shares of a budget for columns of these sizes.
+    """How to divide a budget between columns with these numbers of codes: relative shares, one for each column.
 
     A cell holds about rows / size, so its relative error goes with size / share; the sum of squares over the columns
     is least for shares that grow as size^(2/3).
@@ -29,7 +29,7 @@ def column_shares(sizes: Sequence[int]) -> list[int]:
 
 
 def class_totals(tables: Sequence[Counts], scales: Sequence[float]) -> tuple[Numbers, float]:
-    """The rows of each class by all tables together, and the standard deviation of their noise.
+    """The rows of each class, averaged over all tables, and the standard deviation of the noise in that average.
 
     Every table adds up to the class totals; the variance of its sum is 2 scale^2 for each of its codes, and the
     average weights each table by the inverse of that.
@@ -41,7 +41,7 @@ def class_totals(tables: Sequence[Counts], scales: Sequence[float]) -> tuple[Num
 
 
 def class_prior(totals: Numbers, deviation: float) -> Numbers:
-    """The share of each class, above zero.
+    """The share of each class, all above zero and adding up to one.
 
     The totals are drawn to their mean by as much as their noise explains how they differ (James-Stein): classes
     that differ by no more than noise have equal shares.
@@ -55,7 +55,8 @@ def class_prior(totals: Numbers, deviation: float) -> Numbers:
 
 
 def smooth(counts: Counts, scale: float | Numbers, levels: Sequence[Any], prior: Numbers) -> Numbers:
-    """Counts above zero: a cell within the noise has nearly the class shares of its neighbours, others keep theirs.
+    """Smoothed counts, all above zero: a noisy cell takes on the class shares of its neighbours, a large one keeps its
+    own.
 
     From the top of the column's hierarchy down, every group gets pseudo-rows in proportion to its noise, shared out
     between the classes mostly as in the group around it. At the top that is halfway between the prior, right for a
@@ -76,7 +77,8 @@ def smooth(counts: Counts, scale: float | Numbers, levels: Sequence[Any], prior:
 
 
 def side_by_side(hierarchies: Sequence[Sequence[Sequence[int]]]) -> list[npt.NDArray[Any]]:
-    """The levels of several columns as those of one; a column with fewer of them is divided later, group -1 before."""
+    """Stack the hierarchies of several columns into one, over all their codes side by side: an array of group numbers
+    for each level. A shallow hierarchy is padded at the top with group -1."""
     starts = np.cumsum([0, *(len(levels[-1]) for levels in hierarchies)])
     joined = np.full((max(map(len, hierarchies)), starts[-1]), -1)
     for start, end, levels in zip(starts, starts[1:], hierarchies, strict=False):
@@ -86,7 +88,7 @@ def side_by_side(hierarchies: Sequence[Sequence[Sequence[int]]]) -> list[npt.NDA
 
 
 def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:
-    """The counts of groups of codes."""
+    """The counts added up over groups of codes, groups x classes; `groups` has the group of each code."""
     index = np.asarray(groups)
     merged = np.zeros((int(index.max()) + 1, *counts.shape[1:]), counts.dtype)
     np.add.at(merged, index, counts)
@@ -94,7 +96,8 @@ def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:
 
 
 def log_likelihoods(counts: Counts, smoothed: Numbers, smoothing: float, sizes: Sequence[int] | None = None) -> Numbers:
-    """log P(code | class), finite, with the class shares of the smoothed counts; `sizes` of columns side by side.
+    """log P(code | class), codes x classes, all finite, from smoothed counts; `sizes` are those of columns side by
+    side.
 
     Every code keeps the weight it has in the released counts: pseudo-rows would put weight on empty codes, and that
     takes more from small classes than from large ones, in every column again.
@@ -110,14 +113,15 @@ def log_likelihoods(counts: Counts, smoothed: Numbers, smoothing: float, sizes: 
 def smooth_with_errors(
     counts: Counts, scale: float | Numbers, levels: Sequence[Any], prior: Numbers, smoothing: float
 ) -> tuple[Numbers, Numbers]:
-    """The smoothed counts, and the standard errors of their logarithms: what a standard deviation of noise does."""
+    """The smoothed counts, and the standard errors of their logarithms: half the change in the logarithm between counts
+    one standard deviation of noise higher and lower."""
     shifts = np.sqrt(2) * np.reshape(scale, (-1, 1, 1)) * np.array([[0], [1], [-1]])
     table, up, down = np.moveaxis(smooth(counts[:, None, :] + shifts, scale, levels, prior), 1, 0)
     return table, np.asarray(np.log((up + smoothing) / (down + smoothing)) / 2)
 
 
 def reliability(logs: Sequence[Numbers], errors: Sequence[Numbers], prior: Numbers) -> float:
-    """What to multiply the log-likelihood ratios of all columns by, from 1 without noise down to about 1/3.
+    """The factor by which to shrink the log-likelihood ratios of all columns: 1 without noise, down to about 1/3.
 
     Noise makes ratios larger, so that their sum over many columns is sure of what nobody knows. Measured squares hold
     signal and noise, and smoothing has taken some noise out, so the rule is measured / (measured + noise), to a power
@@ -132,8 +136,8 @@ def reliability(logs: Sequence[Numbers], errors: Sequence[Numbers], prior: Numbe
 
 
 def cell_logs(counts: Counts, shape: Sequence[int], scale: float, prior: Numbers) -> Numbers:
-    """Logarithms of the class shares in the cells of a grid, cells x classes: each drawn to what its column values say
-    one by one, as far as its count lies within the noise.
+    """The logarithms of the class shares in every cell of a grid, cells x classes; cells within the noise are shrunk to
+    a fit of main effects.
 
     The one-way table of an axis adds up the cells; its logarithms, the class shares of the table with pseudo-rows in
     proportion to its noise, add up over the axes to a fit of every cell. A cell gets pseudo-rows shared out as in it.
@@ -152,13 +156,14 @@ def cell_logs(counts: Counts, shape: Sequence[int], scale: float, prior: Numbers
 
 
 def probabilities(scores: npt.NDArray[np.int64]) -> Numbers:
-    """The probability of each class, from a scorer's logarithms in units of 1 / UNIT."""
+    """The probability of each class, rows x classes: the softmax of integer scores, which are logarithms in units of 1
+    / UNIT."""
     odds = np.exp(_logs(scores))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
 def log_probabilities(scores: npt.NDArray[np.int64]) -> Numbers:
-    """The logarithms of these probabilities, finite also where a probability is too small for a float."""
+    """The logarithms of `probabilities`, finite also where a probability is too small for a float."""
     logs = _logs(scores)
     return np.asarray(logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)))
 
@@ -168,10 +173,10 @@ def _logs(scores: npt.NDArray[np.int64]) -> Numbers:
 
 
 def nonnegative(counts: Counts) -> Numbers:
-    """The nearest counts that are not negative and have the same sum, or 1 if that is less; by class.
+    """Counts projected on those that are not negative and keep the sum of their class, or 1 if that is less.
 
-    All counts are lowered by one number and cut off at zero (a projection on a simplex). Their running sums never
-    fall, so what is made of them is monotone.
+    All counts of a class are lowered by one number and cut off at zero (the projection on a simplex), so that their
+    prefix sums never fall.
     """
     table = np.asarray(counts, np.float64)
     totals = np.maximum(table.sum(axis=0), 1)

@@ -27,22 +27,22 @@ from ..questions import WHOLE, Axis, Grid, Linear, axis
 from ..schema import Categorical, Numeric, Schema
 from .finish import Numbers, class_prior
 
-PENALTY = 4  # over a column's part of epsilon, the weight of its squares
+PENALTY = 4  # weight of the squared weights, divided by a column's share of epsilon
 MARGIN_PENALTY = 8  # the same for support vectors
-JOINT = 2  # times that for classes that are told apart together, whose noise is twice as large
-ROWS = 40  # that a group should have on average, times epsilon and over the number of columns
+JOINT = 2  # factor on the penalty for softmax, whose noise is twice as large
+ROWS = 40  # a group should have on average, times epsilon and divided by the number of columns
 FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
 A_ROW = re.compile(r"(\d{1,9}) a row\]$")  # how a question about words ends
 PARTS = (3, 97)  # of the budget: class totals, weights
-PLENTY = 16  # rows times epsilon for each weight, at which the penalty is as given: less of it for more, down to half
+PLENTY = 16  # rows times epsilon for each weight at which the penalty is as given; with more, down to half of it
 MARGIN = (1, 2)  # by which the true class has to lead where rows are few, for two classes and for more
 CERTAIN = 50  # rows times epsilon for each weight, from which on less of a margin is asked
-ENOUGH = {Logistic: 1.5, Softmax: 3, Hinge: 4}  # a row's reach is at most epsilon over this, so that it costs little
+ENOUGH = {Logistic: 1.5, Softmax: 3, Hinge: 4}  # `reach` (see Loss) is at most epsilon over this
 
 
 def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENALTY) -> Linear:
-    """Weights that make the rows' classes most probable.
+    """Logistic regression: weights for every value of every column, which make the rows' classes most probable.
 
     Budget: 3 % for the class totals, the rest for the weights. Within it, groups of columns whose noise is drawn
     together have shares in proportion to the cube root of its variance. Two classes have one set of weights, more of
@@ -61,20 +61,20 @@ def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENA
 
 
 def support_vectors(source: Source, budget: Budget, *, penalty: float = MARGIN_PENALTY) -> Linear:
-    """Weights that put rows on the right side, by a margin.
+    """A linear support vector machine: weights for every value of every column that separate the classes by a margin.
 
     Budget: 3 % for the class totals, the rest for the weights; with more than two classes an equal part of it for each
     class against the others. Within it, groups of columns have shares as for logistic regression.
 
-    Returns a scorer: the margin of each class.
+    Returns a scorer: the signed margin of each class.
     """
     axes, prior, to_fit, scarcity = _begin(source, budget, penalty, 3)
     return _one_by_one(source, Hinge(), axes, to_fit, prior, _weight(penalty, scarcity, 3))
 
 
 def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tuple[list[Grid], Numbers, Budget, float]:
-    """The groups of every column, the shares of the classes, what is left of the budget, and the number of weights over
-    rows times epsilon."""
+    """What both models need before they fit: the axis of every column, the class shares, the budget that is left, and
+    the number of weights divided by rows times epsilon (their scarcity)."""
     _check(source.schema, penalty, least)
     to_size, to_fit = budget.split(*PARTS)
     totals = source.count(WHOLE, to_size)
@@ -86,12 +86,13 @@ def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tupl
 
 
 def _weight(penalty: float, scarcity: float, least: float) -> float:
-    """The penalty for so many weights: the fewer rows there are for each, the more they are held back."""
+    """The weight of the penalty: stronger, up to twice as given, the fewer rows times epsilon there are for each
+    weight."""
     return float(max(penalty * np.clip(sqrt(PLENTY * scarcity), 0.5, 2), least))
 
 
 def _check(schema: Schema, penalty: float, least: float) -> None:
-    """Complain before anything is charged."""
+    """Raise BadInput for settings and schemas that cannot be fitted, before anything is charged."""
     if len(schema.classes) < 2:
         raise BadInput("a linear model cannot be learned from one class: the label needs two values or more")
     if not schema.features:
@@ -111,7 +112,7 @@ def _one_by_one(
     penalty: float,
     margin: float = 0.0,
 ) -> Linear:
-    """Each class against the others; of two classes, the second."""
+    """One-vs-rest: fit each class against the others; of two classes, only the second."""
     labels = [1] if len(prior) == 2 else list(range(len(prior)))
     weights, start = np.zeros((sum(one.size for one in axes), len(prior))), np.zeros(len(prior))
     for label, part in zip(labels, budget.each(len(labels)), strict=True):
@@ -122,8 +123,8 @@ def _one_by_one(
 
 
 def _together(axes: Sequence[Grid], penalty: float, loss: type[Loss]) -> dict[str, Any]:
-    """Groups of columns whose noise is drawn together, their shares of the budget, and each column's penalty, in
-    proportion to its noise; more of it where the argument for the noise needs more."""
+    """Settings for `minimise`: groups of columns whose noise is drawn together, their shares of the budget, and each
+    column's penalty, in proportion to its noise, but no less than the privacy proof needs for this loss."""
     groups = best_groups([one.size for one in axes])
     shares = [round(variance(group) ** POWER, 3) for group in groups]
     gains = [[gain(size, group) for size in group] for group in groups]
@@ -133,8 +134,8 @@ def _together(axes: Sequence[Grid], penalty: float, loss: type[Loss]) -> dict[st
 
 
 def best_groups(sizes: Sequence[int]) -> list[list[int]]:
-    """Sizes that only grow, cut into the groups of neighbours with the least noise in all; equal ones stay together,
-    which is always better."""
+    """Cut ascending column sizes into runs of neighbours whose noise is drawn together, with the least total noise
+    (dynamic programming). Columns of equal size stay together, which is always better."""
     cuts = [place for place in range(1, len(sizes)) if sizes[place] > min(sizes[place - 1], LARGEST_COLUMN)]
     best: dict[int, tuple[float, list[list[int]]]] = {0: (0.0, [])}
     for end in [*cuts, len(sizes)]:
@@ -147,12 +148,13 @@ def best_groups(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def variance(group: Sequence[int]) -> float:
-    """Of the noise of all weights of these columns together, about, for a rate of one."""
+    """The approximate variance of the noise, summed over all weights of a group of columns, for a rate of one."""
     return sum(2 * size / gain(size, group) ** 2 for size in group)
 
 
 def gain(size: int, group: Sequence[int]) -> float:
-    """About what part of the group's budget would give a column of this size the same noise by itself."""
+    """The share of the group's budget that would give a column of this size the same noise on its own,
+    approximately."""
     if len(group) == 1:
         return 1.0
     dimension = sum(group) - len(group) + 1
@@ -160,10 +162,11 @@ def gain(size: int, group: Sequence[int]) -> float:
 
 
 def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tuple[list[int], list[float]]:
-    """The weights of each column for one class, and the scale of the noise in the slope of each, about, in rows.
+    """The number of weights of each column (for one class), and the approximate noise scale in each column's gradient,
+    in rows.
 
-    All of it is public or released: the class totals, and what they and the weights cost. Words count as columns, as
-    many as a row can have.
+    All of it is computed from public or released numbers: the class totals, and what they and the weights cost. A word
+    model counts as many columns as a row can have words.
     """
     receipt = fit.receipt
     each = float(max(min(receipt.epsilon, Fraction(10**9)), Fraction(1, 10**99))) / schema.rows_per_person
@@ -183,18 +186,19 @@ def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tu
 
 
 def _of_all(totals: Release[Any]) -> Fraction:
-    """The whole budget, of which the class totals had their part."""
+    """The whole epsilon of the model, from the share that the class totals had."""
     return totals.receipt.epsilon * sum(PARTS) / PARTS[0]
 
 
 def _tables(axes: Sequence[Grid], values: Any) -> dict[str, Numbers]:
-    """The weights of every code, by column."""
+    """The fitted weights as {column: codes x classes}."""
     parts = np.split(values / WEIGHT_UNIT, np.cumsum([one.size for one in axes])[:-1])
     return {one.columns[0]: part[np.asarray(one.axes[0].groups)] for one, part in zip(axes, parts, strict=True)}
 
 
 def _axes(schema: Schema, signal: float) -> list[Grid]:
-    """Every column at its finest level that has no more groups than rows and budget bear, small columns first."""
+    """The axis of every column, smallest first: its finest level with no more groups than rows and budget can
+    support."""
     most = max(FEWEST[len(schema.classes) > 2], signal / len(schema.features) / ROWS)
     return sorted((_declared(column, _level(column, most + 1)) for column in schema.features), key=lambda one: one.size)
 
@@ -206,8 +210,8 @@ def _level(column: Categorical | Numeric, most: float) -> Grid:
 
 
 def _declared(column: Categorical | Numeric, one: Grid) -> Grid:
-    """Without a group for undeclared values alone: its noise would add to that of all others. They are taken for the
-    middle bin, or for the last value."""
+    """The axis without a separate group for undeclared values, whose noise would add to that of all others; they join
+    the middle bin, or the last category."""
     (found,) = one.axes
     groups, own = found.groups, found.groups[-1]
     if column.missing is not None or groups.count(own) > 1:

@@ -30,9 +30,9 @@ def naive_bayes(
     Budget: all of it for one set of counts, divided between the columns in proportion to size^(2/3). The class totals
     cost nothing, since every table adds up to them.
 
-    Returns a scorer: log P(class) plus, for every column, log P(code | class) times how far noise leaves the columns
-    reliable (one factor for all, 1 without noise). `columns` names the columns to use (all without it), `smoothing` is
-    what every count gets on top of what its noise calls for.
+    Returns a scorer: log P(class) plus, for every column, log P(code | class) times a factor for all columns that
+    shrinks noisy evidence (1 without noise). `columns` names the columns to use (all without it); `smoothing` is added
+    to every count, besides the pseudo-rows that its noise calls for.
     """
     features = _features(source.schema, columns, smoothing)
 
@@ -52,7 +52,7 @@ def naive_bayes(
 
 
 def _features(schema: Schema, names: Sequence[str] | None, smoothing: float) -> list[Categorical | Numeric]:
-    """The columns to count, in the order of the schema; complains before anything is charged."""
+    """The columns to count, in the order of the schema. Raises BadInput before anything is charged."""
     if schema.label is None:
         raise BadInput("naive Bayes needs a label: name the column to predict in the schema")
     if not isinstance(smoothing, Real) or not 1e-9 <= smoothing <= 1e9:

@@ -24,7 +24,7 @@ class Narrow:
 
     @property
     def record(self) -> Any:
-        """What the source answered so far and was charged for it, each in order."""
+        """The releases and receipts of the source so far, in order; questions about words in the smaller vocabulary."""
         found = self._source.record
         return found._replace(releases=[*map(self._narrow, found.releases)])
 
@@ -35,13 +35,14 @@ class Narrow:
         return lambda *asked, **how: self._narrow(ask(*map(self._wide, asked), **how))
 
     def _wide(self, asked: Any) -> Any:
-        """A question in the words of the source."""
+        """A question with its words numbered as in the source's vocabulary; any other question unchanged."""
         if not isinstance(asked, Bag):
             return asked
         return replace(asked, words=tuple(self._words[code] for code in asked.codes))
 
     def _narrow(self, answer: Any) -> Any:
-        """An answer in the words of this schema; parts of the source with this schema."""
+        """An answer with its words numbered as in this schema's vocabulary, or the parts of a split, each of them
+        Narrow."""
         if isinstance(answer, tuple) and any(isinstance(part, (Source, Narrow)) for part in answer):
             return tuple(Narrow(part, self.schema) for part in answer)
         if not isinstance(answer, Release) or not isinstance(answer.question, Bag):

@@ -1,5 +1,5 @@
-"""Outcome: what a method made of noisy answers, with the answers and their receipts; hence its cost, and whether the
-promise holds for it."""
+"""Outcome: what a method made, with the noisy answers that went into it and their receipts; hence its cost, and whether
+the promise holds for it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,15 +13,16 @@ from ..kernel import Receipt, Release
 from ..schema import Schema
 
 Made = TypeVar("Made", covariant=True)
-OWN_LEDGERS: set[str] = set()  # those of runs that were given none
+OWN_LEDGERS: set[str] = set()  # ids of the ledgers made for runs that were given none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome(Generic[Made]):
-    """What was `made`, by which `method` with which `settings` (plain values), from which answers about which rows.
+    """What was `made`, the name of the `method` that made it, its `settings` (plain values), and the answers it was
+    made from.
 
-    `schema` is what was public about the rows, `releases` are all noisy answers that went into it, in their order, and
-    `receipts` the charges for them.
+    `schema` declares what was public about the rows, `releases` are the answers in the order in which they were asked,
+    and `receipts` the charges for them.
     """
 
     made: Made
@@ -33,18 +34,20 @@ class Outcome(Generic[Made]):
 
     @property
     def epsilon(self) -> Fraction:
-        """What it cost, exactly: of charges about disjoint parts of the rows the dearest counts."""
+        """The exact epsilon it cost: charges add up, and of disjoint parts of the rows the dearest counts."""
         return total(self.receipts)
 
     @property
     def private(self) -> bool:
-        """Whether the promise holds: a declared schema, and noise that nobody can repeat in every answer."""
+        """Whether the promise holds: the schema was declared, and every answer was charged and has noise that nobody
+        can repeat."""
         charged = bool(self.receipts) or not self.releases
         return charged and not self.schema.public and all(receipt.private for receipt in self.receipts)
 
     @property
     def mark(self) -> str:
-        """What a title adds to the cost: that the promise does not hold, or that nobody adds the cost up."""
+        """A warning for titles, "" if there is none: that the promise does not hold, or that no ledger adds the cost
+        up."""
         if not self.private:
             return ", NOT private"
         return ", charged to no ledger" if any(receipt.ledger in OWN_LEDGERS for receipt in self.receipts) else ""
@@ -55,9 +58,11 @@ class Outcome(Generic[Made]):
 
 
 def total(receipts: Sequence[Receipt], path: str = "", pick: Callable[[Any], Fraction] = max) -> Fraction:
-    """What charges cost together: those of one account add up, of the parts of a split the dearest counts.
+    """The epsilon that charges cost together: those about the same rows add up, of the parts of a split the dearest
+    counts.
 
-    With `pick=min` the least that the charges on the path of a row add up to.
+    With `pick=min` the cheapest part of each split counts instead; `path` is the account to start from, "" for all
+    rows.
     """
     own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
     inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))
@@ -68,9 +73,9 @@ def total(receipts: Sequence[Receipt], path: str = "", pick: Callable[[Any], Fra
 
 
 def share_rows(trained: Sequence[Receipt], judged: Sequence[Receipt]) -> bool:
-    """Whether two runs may have asked the same rows: both charged one ledger, and not disjoint parts of its rows."""
+    """Whether two runs may have used the same rows: both charged one ledger, and not for disjoint parts of its rows."""
     accounts = [{(receipt.ledger, receipt.account) for receipt in receipts} for receipts in (trained, judged)]
-    pairs = [(one, other) for (book, one), (same, other) in product(*accounts) if book == same]
+    pairs = [(one, other) for (ledger, one), (same, other) in product(*accounts) if ledger == same]
     return any(not _disjoint(*pair) for pair in pairs)
 
 

@@ -23,7 +23,8 @@ class Rehearsal(tuple[Release[Any], ...]):
         return self
 
     def plan(self) -> list[tuple[Any, ...]]:
-        """A row for each answer: verb, question, its part of epsilon, noise scale, and how far counts may be off."""
+        """A tuple for each answer: verb, question, its share of epsilon, noise scale, and the 95 % error of its
+        counts."""
         return [plan_row(release, self.schema.rows_per_person) for release in self]
 
     def _shown(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
@@ -37,7 +38,7 @@ class Rehearsal(tuple[Release[Any], ...]):
 
 
 def plan_row(release: Any, people: int) -> tuple[Any, ...]:
-    """An answer that a run would ask for: verb, question, its part of epsilon, noise scale, 95 % error of counts."""
+    """One answer as a tuple: verb, question, its share of epsilon, noise scale, and the 95 % error of its counts."""
     verb, counted = release.receipt.verb, release.receipt.verb.startswith("count")
     about = release.question.describe() if release.question else release.receipt.question
     if not counted or not release.scale:
@@ -46,5 +47,5 @@ def plan_row(release: Any, people: int) -> tuple[Any, ...]:
 
 
 def plan_cell(value: Any) -> str:
-    """A part of epsilon, a scale or an error, if there is one."""
+    """A number of a plan as text; "" for None."""
     return "" if value is None else amount(value) if isinstance(value, Fraction) else number(value)

@@ -1,4 +1,4 @@
-"""The answers of a run once more: a plan makes of them what it made of the rows, and nothing is asked or charged."""
+"""Replay: a stand-in for Source that returns saved releases, so that a plan makes the same model again for nothing."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -10,9 +10,10 @@ from ..schema import Schema
 
 
 class Replay:
-    """In place of a source, for a plan that counts, chooses in cells and splits: gives released answers in their order.
+    """Answers `count` and `choose_each` with saved releases, in the order in which they were asked; `split` returns
+    itself.
 
-    Answers that are not about what the plan asks, as from a file of another version, are refused.
+    A release whose verb, question or shape is not what the plan asks for, as in a file of another version, is refused.
     """
 
     def __init__(self, schema: Schema, releases: "Iterable[Release[Any]]") -> None:

@@ -16,8 +16,8 @@ from ..questions import WHOLE, Binned, Linear, Scorer
 
 SIZING, CUTTING = 4, 20  # percent of the budget for the number of rows, and of what is left for the thresholds
 FEWEST, MOST = 4, 256  # parts
-TREE_FROM, BRANCHES = 64, 16  # so many parts are counted twice, one by one and sixteen at a time
-SURE = 20  # rows times epsilon from which a median that can be found is found
+TREE_FROM, BRANCHES = 64, 16  # from 64 parts on, runs of 16 parts are counted as well
+SURE = 20  # rows times epsilon with which a median is found almost surely, unless scores are tied
 LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 THRESHOLDS, COUNTS = ("quantiles", "even"), ("tree", "plain")
 Numbers = npt.NDArray[np.float64]
@@ -25,10 +25,11 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ScoreCounts:
-    """Rows by part of a score, lowest first, and class; and what is public about their noise.
+    """Noisy rows in each interval of a score ("part"), parts x classes from the lowest part up, and their noise.
 
-    `counts` are unbiased and can be negative. Answer a has noise of scale `scales[a]`, which enters the parts by
-    `weights[:, a]`. Parts of more than `tied` rows are single values of the score as far as anybody can tell.
+    `counts` are unbiased and can be negative; `cuts` are the edges between the parts. They are a linear combination of
+    the released answers: answer a has noise of scale `scales[a]`, which enters the parts by `weights[:, a]`. A part
+    with more than `tied` rows is taken for a single value of the score.
     """
 
     cuts: tuple[float, ...]
@@ -38,17 +39,17 @@ class ScoreCounts:
     tied: float
 
     def noise(self, draws: int, chance: np.random.Generator) -> Numbers:
-        """Noise as the counts of one class have it, draws x parts."""
+        """Simulated noise with the distribution of that in the counts of one class, draws x parts."""
         rates = -np.expm1(-1 / self.scales)  # of geometric variables, two of which differ by discrete Laplace noise
         size = (draws, len(rates))
         noise = chance.geometric(rates, size).astype(np.float64) - chance.geometric(rates, size)
         return np.asarray(noise @ self.weights.T)
 
     def possible(self, classes: Sequence[int]) -> Numbers:
-        """The nearest counts of these classes together that are not negative; at least one row in all.
+        """The counts of these classes together, corrected to be nonnegative; at least one row in total.
 
-        The rows above each cut, from the top down, are made to rise (isotonic regression), each trusted by the inverse
-        of its variance, and kept between none and all.
+        The prefix sums from the highest part down are made monotone (isotonic regression, weights by inverse variance)
+        and clipped between zero and all rows.
         """
         above = np.cumsum(self.counts[::-1][:, list(classes)].sum(axis=1))
         variance = (np.cumsum(self.weights[::-1], axis=0) ** 2) @ (self.scales / self.scales.max()) ** 2
@@ -103,7 +104,7 @@ def _check(thresholds: str, counts: str, parts: int | None) -> None:
 
 
 def parts_for(rows: float, epsilon: float) -> int:
-    """How many parts so many rows bear: about (rows epsilon)^0.4, a power of two.
+    """The number of parts for this many rows: about (rows epsilon)^0.4, rounded to a power of two.
 
     More parts show more of the curve, and their noise adds up.
     """
@@ -111,9 +112,10 @@ def parts_for(rows: float, epsilon: float) -> int:
 
 
 def combined(cuts: Sequence[float], tables: Sequence[Any], tied: float) -> ScoreCounts:
-    """What several tables of counts of the same rows, each of runs of the parts, say of every part together.
+    """The best estimate of the rows in every part, from several tables that each count the same rows over runs of
+    parts.
 
-    Least squares, each answer by the inverse of its variance: no unbiased combination has less noise.
+    Weighted least squares, weights by inverse variance: no unbiased linear combination has less noise.
     """
     parts = len(cuts) + 1
     runs = [_runs(cuts, table, parts) for table in tables]
@@ -126,11 +128,11 @@ def combined(cuts: Sequence[float], tables: Sequence[Any], tied: float) -> Score
 
 
 def _runs(cuts: Sequence[float], table: Any, parts: int) -> npt.NDArray[Any]:
-    """Which of a table's cells each part lies in."""
+    """For every part, the number of the table's cell that contains it."""
     edges = getattr(table.question, "edges", ())
     return np.searchsorted(np.asarray(edges), [-np.inf, *cuts], side="right") if len(edges) else np.zeros(parts, int)
 
 
 def code_scorer(column: str, codes: int) -> tuple[Linear, range]:
-    """A column's own codes as a score, and the grid of all cuts between them."""
+    """A scorer that gives every row the column's code, and the grid of all cuts between codes."""
     return Linear({column: np.arange(codes, dtype=np.float64)[:, None]}, [0.0]), range(1, codes)

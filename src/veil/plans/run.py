@@ -1,4 +1,4 @@
-"""Running a plan: on rows and their ledger, or on made-up ones, to see what it would ask."""
+"""Running a plan on private rows and their ledger, or on made-up rows, to show what it would ask."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -36,7 +36,8 @@ def opened(
     purpose: str = "",
     free: bool = False,
 ) -> Source:
-    """The rows behind their ledger, which can pay this budget unless what follows is `free`; nothing is charged yet.
+    """An open source over the rows; nothing is charged yet. Refuses if the ledger cannot pay the budget, unless what
+    follows is `free`.
 
     `ledger` is a Ledger or the path of one; without it, the rows have this budget alone, and a warning says so if they
     are private. Receipts bear the `purpose`.
@@ -53,7 +54,7 @@ def opened(
 def run(
     source: Source, plan: Plan[Result], budget: Budget, *, method: str = "", settings: Given = None
 ) -> Outcome[Result]:
-    """What a plan makes of a source that is open; whatever else was asked of it before is not part of the outcome."""
+    """Run a plan on an open source. Returns its Outcome, with the releases and receipts of this run alone."""
     before = source.record
     made = plan(source, budget)
     after = source.record
@@ -63,7 +64,8 @@ def run(
 
 
 def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
-    """The ledger that a parameter holds or names; without one, a ledger of this budget."""
+    """The ledger that a parameter is or whose path it is; without one, a new ledger in memory with this budget as its
+    limit."""
     if isinstance(ledger, (str, os.PathLike)):
         return Ledger.open(ledger)
     if ledger is not None and not isinstance(ledger, Ledger):
@@ -76,7 +78,7 @@ def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
 
 
 def check_budget(ledger: Ledger, budget: Budget) -> None:
-    """Refuse before anything is charged what the ledger would refuse later on."""
+    """Raise BudgetRefused if less than the budget is left in the ledger, before anything is charged."""
     if ledger.left < budget.epsilon:
         raise BudgetRefused(
             f"epsilon {amount(budget.epsilon)} is more than the {amount(ledger.left)} that is left in the ledger: "
@@ -85,26 +87,29 @@ def check_budget(ledger: Ledger, budget: Budget) -> None:
 
 
 def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
-    """Refuse before anything is charged what the kernel would refuse later on: the plan, tried without rows."""
+    """Run the plan on a table without rows, so that what the kernel would refuse is refused before anything is
+    charged."""
     run(opened(made_up(schema, 0), schema, budget, noise=0), plan, budget)
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Rehearsal:
-    """The answers that a run would ask for, with their noise: the plan, tried on rows that are made up.
+    """The answers that a plan would ask for, with their noise: it is run on made-up rows, without private ones or a
+    charge.
 
-    Nothing is opened or charged. A plan whose later questions follow from earlier answers shows one of its ways.
+    Where later questions depend on earlier answers, as in a tree, these are one example of what it may ask.
     """
     source = opened(made_up(schema, guessed_rows(schema)), schema, budget, noise=0)
     return Rehearsal(run(source, plan, budget).releases, schema)
 
 
 def guessed_rows(schema: Schema) -> int:
-    """How many rows a rehearsal makes up: as many as the schema guesses, within reason."""
+    """How many rows a rehearsal makes up: the number that the schema guesses, or GUESS; at most MOST_ROWS."""
     return min(GUESS if schema.rows is None else schema.rows, MOST_ROWS)
 
 
 def made_up(schema: Schema, rows: int) -> dict[str, Any]:
-    """Rows of a schema that tell nothing: even draws of what it declares, each by itself."""
+    """Made-up rows as {column: values}: every column drawn uniformly from what the schema declares, independently of
+    others."""
     chance = np.random.default_rng(0)
     found: dict[str, Any] = {schema.person: np.arange(rows)} if schema.person else {}
     for column in schema.column:
@@ -122,14 +127,15 @@ def made_up(schema: Schema, rows: int) -> dict[str, Any]:
 
 
 def _made_up_dates(column: Date, rows: int, chance: np.random.Generator) -> Any:
-    """Moments between the bounds, or numbers of months, weekdays or hours, as texts."""
+    """Uniform random moments between the bounds; for a part of a date, its numbers (months, weekdays, hours) as
+    texts."""
     low, high = map(int, column.bounds)
     drawn = chance.integers(low, high + 1, size=rows)
     return drawn.astype(str).astype(object) if column.unit in PARTS else drawn.astype("M8[s]")
 
 
 def _made_up_words(column: Any, rows: int, chance: np.random.Generator) -> Any:
-    """A matrix in which every row has a few words."""
+    """A sparse matrix, rows x words, in which every row has a few random words."""
     few = min(column.words_per_row, column.size)
     places = np.repeat(np.arange(rows), few), chance.integers(column.size, size=rows * few)
     return csr_matrix((np.ones(rows * few, np.int8), places), shape=(rows, column.size))

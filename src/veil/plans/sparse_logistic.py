@@ -1,4 +1,5 @@
-"""Logistic regression (Chaudhuri, Monteleoni, Sarwate 2011) for rows of few words, as `minimise` has it."""
+"""Logistic regression on words (Chaudhuri, Monteleoni, Sarwate 2011), for sparse rows; the noise is that of
+`minimise`."""
 
 from collections.abc import Sequence
 
@@ -19,12 +20,13 @@ def sparse_logistic(
     words_per_row: int | None = None,
     penalty: float = 4.0,
 ) -> Linear:
-    """Weights for words, by objective perturbation; of more than two classes, each against the others.
+    """Logistic regression with a weight for each word, by objective perturbation; more than two classes one-vs-rest.
 
-    Budget: 5 % for the class totals, whose odds are the constant; the rest for the weights, equally between the classes
-    (of two, all of it for one). The noise goes by min(r, words), r the words that a row counts for.
+    Budget: 5 % for the class totals, whose log odds are the intercept; the rest for the weights, equally between the
+    classes (of two, all of it for one). The noise scale grows with min(r, words), where a row counts for at most r
+    words.
 
-    Returns a scorer: the constant and the weights of the row's words. `words` are codes of the vocabulary.
+    Returns a scorer: the intercept plus the weights of the row's words. `words` are codes of the vocabulary.
     """
     schema, classes = source.schema, len(source.schema.classes)
     if schema.label is None or len(schema.texts) != 1 or classes < 2:

@@ -1,4 +1,4 @@
-"""Naive Bayes (Vaidya, Shafiq, Basu, Hong 2013) for rows of few words: count the words by class, and multiply."""
+"""Naive Bayes on words (Vaidya, Shafiq, Basu, Hong 2013), for sparse rows: count the words by class, and multiply."""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -14,9 +14,9 @@ from .finish import class_prior
 from .selecting.features import TOTALS
 
 RULES = ("veil", "paper")
-PSEUDO = 16  # scales of noise in rows that a word is given, with the shares of the classes
-LEAST = 2  # scales of noise: words with fewer rows say nothing
-FLOOR = 0.05  # of a class's share: no word makes it less likely than that
+PSEUDO = 16  # pseudo-rows of every word, in noise scales, shared out as the prior
+LEAST = 2  # noise scales: a word with fewer rows has weight zero
+FLOOR = 0.05  # the least share of a class given a word, relative to its prior
 LEAST_SCALE = 1e-9
 Numbers = npt.NDArray[np.float64]
 
@@ -32,14 +32,14 @@ def sparse_naive_bayes(
 ) -> Linear:
     """Publish the counts of words by class, as if words were independent within a class.
 
-    Budget: 5 % for the class totals, the rest for one set of counts of words, with noise of min(r, words) / epsilon, r
-    the words that a row counts for.
+    Budget: 5 % for the class totals, the rest for one set of word counts by class, with noise of scale min(r, words) /
+    epsilon, where a row counts for at most r words.
 
-    By Veil's rules a word is worth log(its class shares / those of all rows), with pseudo-rows in proportion to the
-    noise; a word within the noise is worth nothing. By the paper's, Bernoulli shares of counts that are clipped to zero
-    and smoothed by one, words that a row does not have included.
+    With rules "veil" a word's weight is log(its class shares / those of all rows), with pseudo-rows in proportion to
+    the noise, and zero if its count is within the noise. With rules "paper" it is Bernoulli naive Bayes: counts clipped
+    at zero and smoothed, words that a row does not have included.
 
-    Returns a scorer: log P(class) plus what each word of the row is worth. `words` are codes of the vocabulary.
+    Returns a scorer: log P(class) plus the weights of the row's words. `words` are codes of the vocabulary.
     """
     text = _checked(source.schema, rules, smoothing)
     asked = bag(source.schema, text, words=words, most=words_per_row)
@@ -60,7 +60,8 @@ def sparse_naive_bayes(
 
 
 def _by_veil(counts: Numbers, scale: float, prior: Numbers, smoothing: float) -> Numbers:
-    """What each word says for each class. Noise has no bias in how far counts are from the prior's shares of them."""
+    """The weight of each word for each class, words x classes. Counts minus prior times rows have no bias from the
+    noise."""
     rows = counts.sum(axis=1, keepdims=True)
     shares = prior + (counts - prior * rows) / (np.maximum(rows, 0) + PSEUDO * scale + smoothing)
     shares = np.maximum(shares, FLOOR * prior)
@@ -69,13 +70,13 @@ def _by_veil(counts: Numbers, scale: float, prior: Numbers, smoothing: float) ->
 
 
 def _by_the_paper(counts: Numbers, totals: Numbers, prior: Numbers, smoothing: float) -> tuple[Numbers, Numbers]:
-    """The logarithms of the odds of each word in each class, and what a row without any word is worth."""
+    """The log odds of each word in each class, words x classes, and the scores of a row without any word."""
     shares = np.minimum((np.maximum(counts, 0) + smoothing) / (totals + 2 * smoothing), 0.999)
     return np.log(shares / (1 - shares)), np.log(prior) + np.log(1 - shares).sum(axis=0)
 
 
 def _checked(schema: Schema, rules: str, smoothing: float) -> str:
-    """The name of the text column; complains before anything is charged."""
+    """The name of the text column. Raises BadInput before anything is charged."""
     if schema.label is None or len(schema.texts) != 1:
         raise BadInput("the schema must name a label, and have one text column with words or buckets")
     if rules not in RULES:

@@ -1,7 +1,7 @@
-"""Trees that public coins draw, however many leaves they have: no node is made before a row comes to it.
+"""Trees drawn by public coins, with any number of leaves: a node is only computed when a row comes to it.
 
-The coins of a node are a fixed function of a public seed and of the path to it, so the leaf of a row follows from that
-row alone, and nothing has to be kept of nodes without rows.
+The coins of a node are a hash of a public seed and of the path to it, so the leaf of a row follows from that row alone,
+and nodes without rows take no memory.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .grids import Axis
 from .kinds import Described, Encoded, Integers
 from .scorers import fixed_point
 
-WIDEST = 2**62  # numbers of leaves and classes: they stay within 64 bits
+WIDEST = 2**62  # leaves times classes: their numbers stay within 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Drawn(Described):
 
     @cached_property
     def width(self) -> int:
-        """The most branches of a node, the base of the numbers."""
+        """The largest number of branches of a node, the base in which leaves are numbered."""
         return max([2, *(2 if half else axis.size for axis, half in zip(self.axes, self.halved, strict=True))])
 
     @cached_property
@@ -59,7 +59,7 @@ class Drawn(Described):
         )
         leaves, parts, rows = np.zeros(len(groups), np.int64), np.ones(len(groups), np.int64), np.arange(len(groups))
         for level in range(self.depth):
-            divides = high - low > 1  # the columns of which two groups can be reached
+            divides = high - low > 1  # columns with two reachable groups or more
             left, coins = divides.sum(axis=1), _coins(self.seed, level, leaves)
             place = (divides.cumsum(axis=1) > (coins % np.maximum(left, 1).astype(np.uint64))[:, None]).argmax(axis=1)
             if level == 0 and self.first >= 0:
@@ -77,13 +77,13 @@ class Drawn(Described):
 
 
 def _coins(seed: int, level: int, path: Integers) -> npt.NDArray[np.uint64]:
-    """A number of 64 bits for each node, by the level and the branches that lead there."""
+    """64 random-looking bits for each node, computed from the seed, the level and the path that leads there."""
     start = _mixed(np.array([seed], np.uint64) + np.uint64(level))
     return _mixed(_mixed(path.astype(np.uint64)) ^ start)
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Numbers that look random: a step of splitmix64 (Steele, Lea, Flood 2014). Public, so it need not be secure."""
+    """A step of splitmix64 (Steele, Lea, Flood 2014): bits that look random. They are public and need not be secure."""
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -63,13 +63,13 @@ class Grid(Described):
         return tuple([axis.column for axis in self.axes])
 
     def cells(self, codes: Encoded) -> npt.NDArray[Any]:
-        """Mixed-radix numbers, the last axis fastest, in the narrowest type that holds them (at most 2^63 cells)."""
+        """The cell of each row: mixed-radix numbers, last axis fastest, in the narrowest type (at most 2^63 cells)."""
         if not self.axes:
             return np.zeros(rows_of(codes), np.uint8)
         return join([(axis.pick(codes[axis.column]), axis.size) for axis in self.axes])
 
     def names(self, cell: int) -> tuple[str, ...]:
-        """The name of a cell on every axis."""
+        """The name of a cell's group on every axis."""
         names = []
         for axis in reversed(self.axes):
             cell, group = divmod(int(cell), axis.size)
@@ -78,7 +78,7 @@ class Grid(Described):
 
 
 def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> npt.NDArray[Any]:
-    """Mixed-radix numbers of several parts, each step in the narrowest type that holds it."""
+    """Mixed-radix numbers from several digits, each step in the narrowest type that holds it."""
     cells, size = parts[0]
     for part, radix in parts[1:]:
         size *= radix

@@ -1,4 +1,4 @@
-"""What all questions are called, and which kinds there are. No row comes here."""
+"""The base classes of questions: partitions and scorers. No row comes here."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -11,10 +11,10 @@ Integers = npt.NDArray[np.int64]
 
 
 class Described:
-    """A question that says what it is about, in words for receipts."""
+    """A question that can describe itself, for receipts."""
 
     def describe(self) -> str:
-        """What is asked, in a few words."""
+        """The question in a few words."""
         return DESCRIPTIONS[type(self).__name__](self)
 
 
@@ -35,7 +35,7 @@ class Partition(Protocol):
 
 
 class Scorer(Protocol):
-    """Gives every row a whole number for each class."""
+    """Gives every row an integer score for each class, rows x classes."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...

@@ -1,4 +1,4 @@
-"""Grids and bags from a schema: what columns they take apart, and what their groups are called."""
+"""Making grids and bags from a schema."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ def axis(column: Categorical | Numeric, level: int = -1) -> Grid:
 
 
 def runs(column: Numeric, count: int) -> Grid:
-    """The grid of a numeric column whose bins are gathered into at most this many runs; missing values stay apart."""
+    """The grid of a numeric column with its bins merged into at most `count` runs; missing values stay apart."""
     bins = len(column.cuts) - 1
     groups = [code * min(count, bins) // bins for code in range(bins)]
     return _grouped(column, tuple(groups if column.missing is not None else [*groups, groups[-1] + 1]))
@@ -41,9 +41,10 @@ def _encoded(schema: Schema, name: str) -> Categorical | Numeric:
 
 
 def bag(schema: Schema, column: str | None = None, *, words: Sequence[int] | None = None, most: Any = None) -> Bag:
-    """Words of a text column (the only one, if none is named): all of them, or those with these codes.
+    """The words of a text column (the only one, if none is named) as a question: all of them, or those with these
+    codes.
 
-    `most` words of a row count, as many as the schema says without it.
+    At most `most` words of a row count; without it, as many as the schema says.
     """
     names = [text.name for text in schema.texts]
     if column is None and len(names) != 1:

@@ -1,4 +1,4 @@
-"""Odds: how far the score of a class lies above those of all others together, in whole numbers."""
+"""Odds: the log-odds of a class against all others, in integers."""
 
 from dataclasses import dataclass
 
@@ -34,12 +34,12 @@ class Odds(Described):
 
 
 def odds_of(scores: Integers, label: int) -> Integers:
-    """The log-odds of a class against all others, rows x 1, of scores that are logarithms of probabilities.
+    """The log-odds of a class against all others, rows x 1, from scores that are logarithms of probabilities.
 
-    Whole numbers and two constant tables make the odds of a row from its own scores: no other row sways their last bit.
+    They are computed in integers, with two constant tables, from each row's own scores: no other row changes a bit.
     """
     others = np.delete(scores, label, axis=1)
     best = others.max(axis=1, keepdims=True)
-    below = np.clip((best - others) >> SHIFT, 0, len(SHARES) - 1)  # thousands of huge weights may have wrapped around
+    below = np.clip((best - others) >> SHIFT, 0, len(SHARES) - 1)  # sums of huge weights may have overflowed
     steps = np.searchsorted(SUMS, SHARES[below].sum(axis=1, keepdims=True), side="right")
     return np.asarray(scores[:, [label]] - best - (steps << SHIFT))

@@ -1,6 +1,6 @@
-"""Scorers, built from released values: whole numbers for every row and class, and partitions by them.
+"""Scorers, built from released values: integer scores for every row and class, and partitions by them.
 
-Scores are whole numbers of 2^-20: the last bit of a floating-point sum can depend on how many other rows there are.
+Scores are integers in units of 2^-20: the last bit of a floating-point sum can depend on how many other rows there are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +68,7 @@ class Predicted(Described):
 
 @dataclass(frozen=True, eq=False)
 class CellScores(Described):
-    """A score for every cell of a partition and class."""
+    """A table of scores, cells x classes: a row has those of its cell in a partition."""
 
     partition: Partition
     values: npt.ArrayLike
@@ -94,7 +94,7 @@ class CellScores(Described):
 
 @dataclass(frozen=True, eq=False)
 class Sum(Described):
-    """The scores of several tables of cells, or of nodes of drawn trees, added up."""
+    """The sum of several scorers, each by cells or by nodes of drawn trees."""
 
     parts: tuple[Scorer, ...]
 
@@ -115,8 +115,8 @@ class Sum(Described):
 
 @dataclass(frozen=True, eq=False)
 class Linear(Described):
-    """A sum of weights, one table of (code, class) for each column, and a constant for each class; a row has one code
-    in a column, or as many as it has words."""
+    """An intercept for each class plus a weight for each code of a row, from one table of codes x classes for each
+    column; a text column adds the weights of all words of the row."""
 
     weights: Mapping[str, npt.ArrayLike]
     constant: npt.ArrayLike
@@ -127,7 +127,7 @@ class Linear(Described):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(self.tables)  # of the weights as they were when first looked at
+        return tuple(self.tables)  # of the weights at the first look
 
     @cached_property
     def start(self) -> Integers:
@@ -149,7 +149,7 @@ class Linear(Described):
 
 
 def fixed_point(values: npt.ArrayLike | Iterable[float]) -> Integers:
-    """Numbers as whole multiples of 1 / UNIT, clipped so that sums over columns cannot overflow."""
+    """Numbers as integers in units of 1 / UNIT, clipped so that sums over columns cannot overflow."""
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):

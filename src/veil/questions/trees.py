@@ -32,11 +32,11 @@ class Tree(Described):
 
     @cached_property
     def steps(self) -> tuple[tuple[str, ...], Integers, Integers] | None:
-        """The columns of the cuts; the column of every inner node and the start of its codes in the last array: there,
-        for each code, the next node or ~leaf. None if a cut is not of one column."""
+        """The tree as arrays: column names; for each inner node its column and where its codes start in the last array,
+        which has the next node, or ~leaf, for each code. None if a cut has several columns."""
         nodes: list[tuple[Partition, int]] = [(self, 0)]
         after, at, places = list[int](), list[tuple[int, int]](), dict[str, int]()
-        for node, leaf in nodes:  # it grows on the way
+        for node, leaf in nodes:  # the list grows on the way
             cut, branches = (node.cut, node.branches) if isinstance(node, Tree) else (node, (WHOLE,) * node.size)
             if not isinstance(cut, Grid) or len(cut.axes) != 1:
                 return None
@@ -62,7 +62,7 @@ class Tree(Described):
         return leaves
 
     def _walk(self, codes: Encoded, names: tuple[str, ...], at: Integers, after: Integers) -> Integers:
-        """The leaf of each row: step by step, all that are not yet in theirs go on to the next node."""
+        """The leaf of each row: in every step, all rows not yet in a leaf move on to the next node."""
         table = np.concatenate([codes[name] for name in names])  # no other column: it may be one of words
         rows = np.arange(len(table) // len(names))
         leaves, node, first = np.empty(len(rows), np.int64), np.zeros(len(rows), np.int64), at[0] * len(rows)

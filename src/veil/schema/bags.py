@@ -19,13 +19,13 @@ from ..errors import BadInput
 from .encoding import BLOCK, is_sparse, numbers, quiet, texts
 
 WORD = re.compile(r"\w\w+")
-ENTRIES = 1 << 18  # of a matrix at a time: what reading it needs beside its result stays small
+ENTRIES = 1 << 18  # of a matrix read at a time, to bound the memory beside the result
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """The words of every row, one row after the other: those of row i are `words[starts[i]:starts[i + 1]]`."""
+    """The words of all rows in one array: those of row i are `words[starts[i]:starts[i + 1]]`, as in a CSR matrix."""
 
     starts: Integers
     words: npt.NDArray[Any]
@@ -34,7 +34,7 @@ class Bags:
         return len(self.starts) - 1
 
     def __getitem__(self, rows: Any) -> "Bags":
-        """The bags of a run of rows, or of these rows in this order."""
+        """The bags of a slice of rows, or of the rows with these indices, in this order."""
         if isinstance(rows, slice):
             first, end, _ = rows.indices(len(self))
             starts = self.starts[first : max(end, first) + 1]
@@ -46,18 +46,18 @@ class Bags:
 
     @property
     def rows(self) -> Integers:
-        """The row of every word."""
+        """The row index of every entry of `words`."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def sums(self, table: Integers) -> Integers:
-        """For every row, the sum of its words' rows of a table of whole numbers."""
+        """For every row, the sum of table[word] over its words; `table` holds integers."""
         running = np.zeros((len(self.words) + 1, table.shape[1]), np.int64)
         np.cumsum(table[self.words], axis=0, out=running[1:])
         return np.asarray(running[self.starts[1:]] - running[self.starts[:-1]])
 
 
 def text_bags(column: Any, code: Callable[[str], int | None], dtype: npt.DTypeLike) -> Bags:
-    """The distinct words of every text; a value that has no text has no words."""
+    """The distinct declared words of every text; a value that has no text has no words."""
     starts, words = array("q", [0]), array("I")
     with quiet():
         for start in range(0, len(column), BLOCK):
@@ -73,7 +73,7 @@ def _codes(text: str | None, code: Callable[[str], int | None]) -> Iterable[int]
 
 
 def bucket(word: str, buckets: int) -> int:
-    """The bucket that a word falls into, the same everywhere."""
+    """The hash bucket of a word, the same on every machine."""
     return crc32(word.encode("utf-8", "surrogatepass")) % buckets
 
 
@@ -96,13 +96,13 @@ def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags
 
 
 def _by_rows(matrix: Any, name: str) -> Any:
-    """A sparse matrix row by row, if it is sound: a place beyond its ends would be one in other memory.
+    """A sparse matrix in CSR form, checked: an index beyond its ends would read other memory.
 
-    Of one that is by rows already, columns that are no words do no harm, and are left out row by row.
+    In a matrix that is CSR already, column indices that are no words do no harm, and are left out row by row.
     """
     try:
         starts = matrix.indptr if matrix.format in ("csr", "csc", "bsr") else np.zeros(1)
-        if hasattr(matrix, "indptr"):  # where the last start is not positive it looks no further
+        if hasattr(matrix, "indptr"):  # SciPy's check stops if the last start is not positive
             matrix.check_format(full_check=matrix.format != "csr")
         places = matrix.coords[0] if matrix.format == "coo" else np.zeros(0)
         if np.all(np.diff(starts) >= 0) and np.all((places >= 0) & (places < matrix.shape[0])):
@@ -113,7 +113,7 @@ def _by_rows(matrix: Any, name: str) -> Any:
 
 
 def _block(part: Any, size: int) -> tuple[Any, Any]:
-    """How many words each row of a block has, and which."""
+    """The number of words in each row of a block, and the words themselves."""
     if isinstance(part, np.ndarray):
         known = part if part.dtype.kind in "biuf" else np.column_stack([numbers(column) for column in part.T])
         found, words = np.nonzero(known > 0)

@@ -1,6 +1,6 @@
-"""The calendar: its units, what they are called, and how dates are written. All of it is public; no row comes here.
+"""The calendar: its units, their names, and how dates are written. All of it is public; no row comes here.
 
-Moments are seconds since 1970; what comes again and again, such as a weekday, is a number.
+Moments are seconds since 1970; a part of the calendar that recurs, such as a weekday, is a number.
 """
 
 import re
@@ -12,7 +12,7 @@ from ..display import readable
 from .moments import DAY, DIRECTIVES, MONTHS
 
 UNITS = {"decade": 3652 * DAY, "year": 365 * DAY, "quarter": 90 * DAY, "month": 28 * DAY, "week": 7 * DAY, "day": DAY}
-UNITS["hour"] = 3600  # seconds that a unit has at least
+UNITS["hour"] = 3600  # shortest length of each unit, in seconds
 MONTHS_OF = {"decade": 120, "year": 12, "quarter": 3, "month": 1}
 MOST = 2**16 - 2  # bins of a column
 WEEK = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
@@ -20,7 +20,7 @@ PARTS = {"month of year": MONTHS, "weekday": WEEK, "hour of day": tuple(map(str,
 
 
 def check_form(form: str | None) -> None:
-    """Refuse what is no form of dates."""
+    """Raise if a text is not a date format such as %d/%m/%Y."""
     used = [piece for piece in re.split("(%.?)", form or "") if piece.startswith("%") and piece != "%%"]
     if unknown := [piece for piece in used if piece not in DIRECTIVES]:
         raise ValueError(f"format has no {readable(unknown[0])}: it knows {' '.join(DIRECTIVES)}")
@@ -31,20 +31,20 @@ def check_form(form: str | None) -> None:
 
 
 def numbered(unit: str) -> dict[str, int]:
-    """The number of each part of its kind, by that number and by its name: Thursday, thursday, THU, Thurs, 4."""
+    """{name: number} of a recurring part of the calendar, in all its spellings: Thursday, thursday, THU, Thurs, 4."""
     first = 0 if unit == "hour of day" else 1
     names = [(i, name[:end]) for i, name in enumerate(PARTS[unit], first) for end in range(min(3, len(name)), 10)]
     return {text: i for i, name in names for text in (str(i), name, name.lower(), name.upper())}
 
 
 def written(second: float, end: bool = False) -> str:
-    """A second in ISO 8601: a day if it is the first of one, or the last if it is an end."""
+    """A second in ISO 8601: as a day if it is the first second of one, or (with `end`) the last."""
     moment = np.int64(second).astype("M8[s]")
     return str(moment.astype("M8[D]") if (second + end) % DAY == 0 else moment)
 
 
 def starts(unit: str, low: float, top: float) -> list[float]:
-    """Where the units of the calendar start that lie between two seconds."""
+    """The seconds between `low` and `top` at which a unit of the calendar starts."""
     if (top - low) / UNITS[unit] > MOST:
         raise ValueError(f"{unit} is too short a unit for these bounds: take a longer one")
     ends = np.array([low, top]).astype("M8[s]")
@@ -60,14 +60,14 @@ def starts(unit: str, low: float, top: float) -> list[float]:
 
 
 def steps(low: float, top: float, bins: int) -> list[float]:
-    """The edges between bins of equal width, at the start of days if there are enough of them."""
+    """The inner edges of bins of equal width, moved to the start of days if there are enough days."""
     step = DAY if top - low >= bins * DAY else 1
     found = np.ceil(np.linspace(low, top, bins + 1)[1:-1] / step) * step
     return [float(edge) for edge in dict.fromkeys(found) if low < edge < top]
 
 
 def span_names(cuts: Sequence[float]) -> list[str]:
-    """What bins between seconds are called: by their first and last day, or second."""
+    """The names of bins between these seconds: their first and last day, or second."""
     step, kind = (DAY, "M8[D]") if all(cut % DAY == 0 for cut in cuts) else (1, "M8[s]")
     firsts, lasts = (
         np.array(ends).astype("M8[s]").astype(kind).astype(str) for ends in (cuts[:-1], np.array(cuts[1:]) - step)
@@ -76,7 +76,7 @@ def span_names(cuts: Sequence[float]) -> list[str]:
 
 
 def unit_name(unit: str, second: float) -> str:
-    """What a unit of the calendar is called: 2010s, 2019, 2019 Q1, 2019-03, 2019-W10, 2019-03-04 or 2019-03-04 14h."""
+    """The name of a unit of the calendar: 2010s, 2019, 2019 Q1, 2019-03, 2019-W10, 2019-03-04 or 2019-03-04 14h."""
     moment = np.int64(second).astype("M8[s]").item()
     text = moment.isoformat(" ")
     if unit == "week":

@@ -1,9 +1,9 @@
-"""Codes: the value of a row as a whole number below its column's declared size, or as those of the words that it has.
+"""Codes: a value as an integer below its column's declared size or, for text, the codes of all its words.
 
-All that is asked of a declared column are plain numbers and texts, before any row is looked at: what is wrong with them
-raises then, and no declared function is ever given a value. From there on no value raises or warns, a code follows from
-its own row's value alone, and one beyond the declared size is brought below it. So whatever is declared, truly or not,
-adding a row adds that row's codes and changes nothing else.
+A declared column is asked for plain numbers and texts alone, before any row is looked at: errors in them raise then,
+and no declared function is ever given a value. From there on no value raises or warns, a code depends on its own row's
+value alone, and one beyond the declared size is clipped. So whatever is declared, truly or not, adding a row adds that
+row's codes and changes nothing else.
 """
 
 import os
@@ -21,12 +21,12 @@ from .bags import Bags, bucket, matrix_bags, text_bags
 from .encoding import Codes, as_column, category_codes, columns_of, in_blocks, is_matrix, numbers
 from .moments import reader
 
-MANY = 1 << 14  # rows from which on columns are encoded at once
+MANY = 1 << 14  # rows from which on columns are encoded in threads
 Coder = Callable[[Any], Codes | Bags]
 
 
 def encode_rows(rows: Any, schema: Any, *, label: bool = True) -> dict[str, Codes | Bags]:
-    """The codes of every column by name; without the label if it is not wanted."""
+    """The codes of every column as {name: codes}; without the label if `label` is False."""
     coders = coders_of(schema, label)
     return encode_columns(columns_of(rows, [*coders], matrices_of(schema)), coders)
 
@@ -38,21 +38,21 @@ def encode_column(values: Any, column: Any) -> Any:
 
 
 def coders_of(schema: Any, label: bool = True) -> dict[str, Coder]:
-    """What makes the codes of every column that has any, by name."""
+    """{name: function from values to codes}, for every column that is encoded."""
     wanted = [column for column in schema.column if column.size and (label or column.name != schema.label)]
     coders = {column.name: coder(column) for column in wanted}
-    if len(coders) < len(wanted):  # one would have the codes, another the size
+    if len(coders) < len(wanted):  # two of one name: one would have the codes, another the size
         raise BadInput("two columns have the same name: rename one, or leave it out")
     return coders
 
 
 def matrices_of(schema: Any) -> set[str]:
-    """The names of the columns that may be matrices: those of words."""
+    """The names of the columns that may be given as matrices: the text columns."""
     return {column.name for column in schema.column if column.kind == "text"}
 
 
 def coder(column: Any) -> Coder:
-    """What makes codes of a column's values, each below the size that it has now."""
+    """A function from a column's values to codes, each below the column's size at this moment."""
     size, name, kind = max(int(column.size), 0), str(column.name), column.kind
     dtype = np.min_scalar_type(last := max(size - 1, 0))
     if kind == "text":
@@ -65,19 +65,19 @@ def coder(column: Any) -> Coder:
 
 
 def _categories(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
-    """By each value's text."""
+    """A function from a block of values to category codes, by each value's text."""
     code_of = {str(value): min(code, last) for code, value in enumerate(column.values)}
     missing = min(len(column.values), last) if column.missing is None else code_of[column.missing]
     return lambda block: category_codes(block, code_of, missing)
 
 
 def reader_of(column: Any) -> Callable[[Any], npt.NDArray[np.float64]]:
-    """What reads each value of a block as a number, those of dates as moments; not a number where there is none."""
+    """A function from a block of values to floats, dates as seconds since 1970; NaN where there is no number."""
     return reader(column.format, column.unit, column.parts) if column.kind == "date" else numbers
 
 
 def _bins(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
-    """By how many inner cuts are at or below each number; what is none has a code of its own, or a declared place."""
+    """A function from a block of values to bins, by how many inner cuts are at or below each; NaN has a bin too."""
     read, inner = reader_of(column), np.array([float(cut) for cut in column.cuts[1:-1]], np.float64)[:last]
     own = min(len(inner) + 1, last)
     missing = own if column.missing is None else int(np.searchsorted(inner, float(column.missing), "right"))
@@ -91,7 +91,7 @@ def _bins(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
 
 
 def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """How many cuts are at or below each number; for few of them, comparing all is four times as fast as searching."""
+    """How many cuts are at or below each number. For few cuts, comparing with all is four times as fast as a search."""
     if len(cuts) > 60:
         return np.searchsorted(cuts, x, side="right")
     codes = np.zeros(len(x), np.uint8)
@@ -101,7 +101,7 @@ def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> np
 
 
 def _word_code(column: Any, size: int) -> Callable[[str], int | None]:
-    """The code of a word in lower case, None if it is not one of the column's."""
+    """A function from a word in lower case to its code, None if it is not declared."""
     if column.buckets is None:
         return {str(word).lower(): code for code, word in reversed([*enumerate(column.words or ())][:size])}.get
     buckets = max(int(column.buckets), 1)
@@ -112,7 +112,7 @@ def _word_code(column: Any, size: int) -> Callable[[str], int | None]:
 
 
 def encode_columns(columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> dict[str, Codes | Bags]:
-    """The codes of columns, several at a time: Arrow and NumPy let go of the interpreter while they work."""
+    """The codes of all columns; of many rows in threads, since Arrow and NumPy release the interpreter lock."""
     for first, name in pairwise(coders):
         if length_of(columns[first]) != length_of(columns[name]):
             raise BadInput(f"columns {first!r} and {name!r} have different lengths")
@@ -124,5 +124,5 @@ def encode_columns(columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> d
 
 
 def length_of(column: Any) -> int:
-    """How many rows a column has, or a matrix."""
+    """The number of rows of a column or matrix."""
     return int(column.shape[0]) if is_matrix(column) else len(column)

@@ -22,12 +22,12 @@ from .encoding import text_or_none
 from .mistakes import BadSchema, Mistake, mistakes_in
 
 DEFAULT_BINS = 16
-WIDE = 1000  # the ratio of bounds from which equal bins would put most rows in the first
+WIDE = 1000  # a ratio of bounds at which equal bins would put most rows in the first
 MISSING = "(missing)"
 
 
 def text_of(value: Any) -> str:
-    """The text a declared category is compared by."""
+    """A declared category as the text it is compared by."""
     text = text_or_none(value)
     if text is None:
         raise ValueError("a category must be text or a finite number")
@@ -97,7 +97,8 @@ class _Column(Declared):
 
 
 class Categorical(_Column):
-    """A column of declared values; `groups` nests them into a taxonomy, `missing` names the value for all others."""
+    """A column of declared values; `groups` nests them into a taxonomy; undeclared values count as `missing`, if it is
+    given."""
 
     kind: Literal["categorical"] = "categorical"
     values: tuple[Word, ...] = Field(min_length=1)
@@ -130,7 +131,8 @@ class Categorical(_Column):
 
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:
-        """Group of each code: all together, then the taxonomy from its top down, then every code by itself."""
+        """The hierarchy, coarse to fine: for each level, the group of each code. All in one, then the taxonomy, then
+        single codes."""
         paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
         depth = max(map(len, paths.values()), default=0)
         steps = [(*paths.get(name, ()), (name,)) for name in self.names]  # (name,): a value, not a group of that name
@@ -139,7 +141,7 @@ class Categorical(_Column):
         return tuple(dict.fromkeys([*(_ranks(level) for level in keys), finest]))
 
     def _span(self, codes: Sequence[int]) -> str:
-        """The innermost declared group around all of them."""
+        """The name of the innermost declared group that contains all these codes."""
         paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
         shared = commonprefix([paths.get(self.names[code], ()) for code in codes])
         return str(shared[-1]) if shared else " or ".join(self.names[code] for code in codes)
@@ -192,7 +194,8 @@ class Numeric(_Column):
 
     @cached_property
     def cuts(self) -> tuple[float, ...]:
-        """The edges of the bins, outermost ones included; whole ones for integers, so that no bin is empty."""
+        """The edges of the bins, from the lower bound to the upper; integers for integer columns, so that no bin is
+        empty."""
         low, high = self.bounds
         if self.edges is not None:
             return self.edges
@@ -205,14 +208,14 @@ class Numeric(_Column):
         return (low, *map(float, dict.fromkeys(inner) if self.integer else inner), top)
 
     def _steps(self, low: float, top: float, bins: int) -> npt.NDArray[np.float64]:
-        """The edges between the bins, in order."""
+        """The inner edges of the bins, ascending."""
         if self.scale == "log":
             return np.geomspace(low, top, bins + 1)[1:-1]
         if self.scale == "linear" or low < 0 or top / max(low, 1.0) < WIDE or bins < 4:
             return np.linspace(low, top, bins + 1)[1:-1]
         half = bins // 2 + 1
         both = np.sort([*np.geomspace(max(low, 1.0), top, half)[:-1], *np.linspace(low, top, half)[1:-1]])
-        return both[np.diff(both, prepend=low) > 1e-9 * top]  # two that nearly agree are one
+        return both[np.diff(both, prepend=low) > 1e-9 * top]  # nearly equal edges are merged
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -220,7 +223,7 @@ class Numeric(_Column):
         return tuple(names if self.missing is not None else [*names, MISSING])
 
     def _names(self) -> list[str]:
-        """Each bin by its edges, with as many digits as tell them apart."""
+        """The name of each bin: its edges, with as many digits as distinguish them."""
         texts = [number(cut) for cut in self.cuts]
         digits = 3
         while len(set(texts)) < len(texts):
@@ -229,7 +232,7 @@ class Numeric(_Column):
         return [f"{low} to {high}" for low, high in pairwise(texts)]
 
     def _whole_names(self) -> list[str]:
-        """Each bin by the first and the last integer in it."""
+        """The name of each bin of an integer column: its first and last integer."""
         lows = [int(cut) for cut in self.cuts]
         highs = [*(low - 1 for low in lows[1:-1]), int(self.bounds[1])]
         return [str(low) if low == high else f"{low} to {high}" for low, high in zip(lows[:-1], highs, strict=True)]
@@ -238,21 +241,21 @@ class Numeric(_Column):
     def levels(self) -> tuple[tuple[int, ...], ...]:
         """Dyadic intervals: level j cuts the bins into 2^j runs, until every bin stands alone."""
         bins = len(self.cuts) - 1
-        own = () if self.missing is not None else (MISSING,)  # a code apart is a group apart below the coarsest level
+        own = () if self.missing is not None else (MISSING,)  # the extra code is a group of its own below the top
         halvings = [[*((code << j) // bins for code in range(bins)), *own] for j in range(1, bins.bit_length() + 1)]
         return tuple(dict.fromkeys([(0,) * self.size, *map(_ranks, halvings)]))
 
     def read(self, block: Any) -> npt.NDArray[np.float64]:
-        """Each value as a number, not a number where there is none; total."""
+        """Each value as a float, NaN where it is not a number; no value raises."""
         return reader_of(self)(block)
 
     def ends(self, value: Any) -> tuple[float, float]:
-        """The lowest and the highest number that somebody means by a value; raises if it is none."""
+        """The lowest and highest number that a declared value stands for; raises if it is no number."""
         return float(value), float(value)
 
 
 class BucketNames(Sequence[str]):
-    """The names of buckets with these numbers, however many there are."""
+    """The names of hash buckets, a sequence that makes each name when it is asked for."""
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self.numbers = numbers
@@ -292,17 +295,17 @@ class Text(_Column):
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """The words; those of buckets are made as they are asked for."""
+        """The words, or the names of the buckets, which are made when they are asked for."""
         return self.words or BucketNames(self.kept or range(self.buckets or 0))
 
     def only(self, codes: Sequence[int]) -> "Text":
-        """The column with these of its words alone."""
+        """The column with the words of these codes alone."""
         known, field = (self.words, "words") if self.words else (self.kept or range(self.buckets or 0), "kept")
         return Text(**{**self.model_dump(), field: tuple(known[code] for code in codes)})
 
 
 def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each value in a taxonomy with the groups it lies in, outermost first."""
+    """Each value of a taxonomy with its path of groups, outermost first."""
     if isinstance(groups, Mapping):
         for name, inside in groups.items():
             yield from _leaves(inside, (*path, name))
@@ -311,7 +314,7 @@ def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tupl
 
 
 def _as_text(groups: Any) -> Any:
-    """A taxonomy with every value as the text it is compared by."""
+    """A taxonomy with every value replaced by its text."""
     if isinstance(groups, Mapping):
         return {str(name): _as_text(inside) for name, inside in groups.items()}
     if isinstance(groups, (list, tuple)):
@@ -320,6 +323,6 @@ def _as_text(groups: Any) -> Any:
 
 
 def _ranks(keys: list[Any]) -> tuple[int, ...]:
-    """Each key replaced by the order of its first appearance."""
+    """Each key replaced by its index in the order of first appearance."""
     order = {key: rank for rank, key in enumerate(dict.fromkeys(keys))}
     return tuple(order[key] for key in keys)

@@ -69,7 +69,7 @@ class Date(Numeric):
 
     @cached_property
     def parts(self) -> dict[str, int]:
-        """The number of each part of the calendar by its names, if the unit is one that comes again and again."""
+        """{name: number} of a recurring part of the calendar; {} for a unit that does not recur."""
         return numbered(self.unit) if self.unit in PARTS else {}
 
     def ends(self, value: Any) -> tuple[float, float]:
@@ -77,7 +77,7 @@ class Date(Numeric):
 
 
 def part_span(unit: str, value: Any) -> tuple[float, float]:
-    """The number of a part by its name or number, twice."""
+    """The number of a recurring part, given by name or number, as both ends of a span."""
     number = numbered(unit).get(text_or_none(value) or "")
     if number is None:
         raise ValueError(f"there is no such {unit}: choose among {', '.join(PARTS[unit])}")
@@ -85,7 +85,7 @@ def part_span(unit: str, value: Any) -> tuple[float, float]:
 
 
 def span_of(value: Any) -> tuple[float, float]:
-    """The first and the last second of a year, month, day or moment as somebody declares or asks for it."""
+    """The first and last second of a year, month, day or moment that somebody declares or asks for."""
     text = (text_or_none(value) or "").strip()
     month = f"{text}-01" if len(text) == 4 else value  # as values in rows, 0999 and 999 are both no years
     first = second_of(month)
@@ -100,7 +100,7 @@ def span_of(value: Any) -> tuple[float, float]:
 
 
 def declared_dates(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The bounds and the missing value of a declared column as numbers."""
+    """The fields of a declared column, with bounds and missing value turned into numbers."""
     unit, found = str(fields.get("unit")), dict[str, Any]()
     if unit in PARTS:
         if "bounds" in fields:

@@ -1,4 +1,4 @@
-"""From any column of values to codes, total and row by row: no value can raise, and none changes another row's code.
+"""Encoding any column of values as codes. No value can raise, and none changes the code of another row.
 
 A category is compared as text: strings as they are, else by their `spelling`, so that a value counts alike whichever
 type a reader gave its column: the number 1, "1", "1.0" and " 01 ", or True and "true". A number is read from numeric
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from ..errors import BadInput
 from .spelling import TRUTH, alike, spelling, written_out
 
-BLOCK = 1 << 17  # rows at a time: what an encoding needs beside its result stays small
+BLOCK = 1 << 17  # rows encoded at a time, to bound the memory beside the result
 TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 PLAIN = (*TEXT, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_dictionary)
 SERIES = (nw.Series, pa.Array, pa.ChunkedArray)
@@ -33,14 +33,14 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 
 def columns_of(rows: Any, names: Sequence[str], matrices: Collection[str] = ()) -> dict[str, Any]:
-    """The named columns of rows, each as `as_column` has it; those of `matrices` may be matrices, of words by rows."""
+    """The named columns of rows, each prepared by `as_column`; those in `matrices` may be matrices of words."""
     found = picked(rows, names)
     return {n: v if n in matrices and is_matrix(v) else as_column(v, n) for n, v in found.items()}
 
 
 def picked(rows: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The named columns, as they are, of a data frame (pandas, Polars, PyArrow, ...), a mapping, or a NumPy array in
-    that order."""
+    """The named columns, unconverted, of a data frame (pandas, Polars, PyArrow, ...), a mapping, or a NumPy array,
+    whose columns must be in the order of the names."""
     if isinstance(rows, np.ndarray):
         rows = _array_columns(rows, names)
     elif not isinstance(rows, Mapping):
@@ -52,18 +52,18 @@ def picked(rows: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def is_matrix(values: Any) -> bool:
-    """Whether the values of a column are a matrix, sparse or not."""
+    """Whether a column's values are a two-dimensional matrix, sparse or dense."""
     return (is_sparse(values) or isinstance(values, np.ndarray)) and values.ndim == 2
 
 
 def is_sparse(values: Any) -> bool:
-    """Whether they are a sparse matrix, of which there is none before SciPy's are loaded: that takes long."""
+    """Whether values are a SciPy sparse matrix. SciPy is slow to import, and before that there is none."""
     loaded = sys.modules.get("scipy.sparse")
     return loaded is not None and bool(loaded.issparse(values))
 
 
 def _frame(rows: Any) -> Any:
-    """A data frame, as pandas has it or as narwhals has all others."""
+    """A data frame: pandas as it is, any other wrapped by narwhals."""
     if nw.dependencies.is_pandas_dataframe(rows) and rows.columns.is_unique:
         return rows
     try:
@@ -87,7 +87,7 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
 
 
 def as_column(values: Any, name: str) -> Any:
-    """Something with a length and slices; a plain sequence becomes an array of objects, so nothing is converted."""
+    """A column with a length and slices; a plain sequence becomes an object array, so that nothing is converted."""
     if isinstance(values, np.ma.MaskedArray):
         values = _unmasked(values) if values.ndim == 1 else values.data
     values = values if isinstance(values, (np.ndarray, *SERIES)) else _held(values)
@@ -100,7 +100,7 @@ def as_column(values: Any, name: str) -> Any:
 
 
 def _unmasked(values: Any) -> npt.NDArray[Any]:
-    """The values as objects, None where they are masked."""
+    """The values of a masked array as objects, None where masked."""
     found = objects_of(values.data)
     if not values.dtype.names:  # records are no values anyway
         found[np.ma.getmaskarray(values)] = None
@@ -108,7 +108,7 @@ def _unmasked(values: Any) -> npt.NDArray[Any]:
 
 
 def _held(values: Any) -> Any:
-    """The array inside a pandas series of numbers, objects or Arrow's text; other series as narwhals has them."""
+    """The array inside a pandas series of numbers, objects or Arrow text; other series wrapped by narwhals."""
     if nw.dependencies.is_pandas_series(values):
         kind = values.dtype
         if isinstance(kind, np.dtype) and kind.kind in "iufO":
@@ -119,7 +119,7 @@ def _held(values: Any) -> Any:
 
 
 def in_blocks(column: Any, encode: Callable[[Any], npt.NDArray[Any]], dtype: npt.DTypeLike) -> Codes:
-    """The codes of a column, a block of rows at a time; no warning tells about a row."""
+    """The codes of a column, encoded block by block, without any warning, which might tell about a row."""
     codes = np.empty(len(column), dtype)
     with quiet():
         for start in range(0, len(column), BLOCK):
@@ -156,13 +156,13 @@ if hasattr(os, "register_at_fork"):  # another thread's hold does not outlive a 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warning, from NumPy or anyone."""
+    """No warning is shown inside, from NumPy or any other library."""
     with np.errstate(all="ignore"), _silence:
         yield
 
 
 def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.NDArray[Any]:
-    """The code of each value's text, or else of its spelling; `missing` where it has none."""
+    """The code of each value's text or, failing that, of its spelling; `missing` where neither is declared."""
     with suppress(Exception):
         return _looked_up(block, code_of)
     known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
@@ -177,7 +177,7 @@ def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.
 
 
 def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
-    """The codes of text that is declared as it stands, by one look-up for all rows; raises for anything else."""
+    """The codes of a block of declared texts, in one vectorised look-up; raises for any other block."""
     array = arrow_of(block)
     if len(code_of) > 2**16 or not is_text(array.type):
         raise TypeError
@@ -189,7 +189,7 @@ def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether an Arrow type is one of text."""
+    """Whether an Arrow type is text."""
     return any(is_kind(kind) for is_kind in TEXT)
 
 
@@ -211,13 +211,13 @@ def texts(block: Any) -> list[str | None]:
 
 
 def of_each(block: Any, read: Callable[[Any], Any], otherwise: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """What is read from each value, once for all rows that share it; otherwise from null."""
+    """`read` applied to each distinct value, for all rows that share it; `otherwise` for null."""
     values, index = distinct(block)
     return np.asarray(np.take(np.array([*map(read, values), otherwise], dtype), index))
 
 
 def distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
-    """Values, and for each row the index of its value (-1: null). Odd types go one by one, never by inference."""
+    """The distinct values, and each row's index among them (-1: null). Odd types go one by one, never by inference."""
     if _has_object_categories(block):
         return list(block.to_native().cat.categories), block.to_native().cat.codes.to_numpy()
     try:
@@ -234,7 +234,7 @@ def distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
 
 
 def arrow_of(block: Any) -> Any:
-    """An Arrow array of the block, if its type has one; of objects only if all are strings."""
+    """The block as an Arrow array, if its type allows; objects only if all of them are strings."""
     if isinstance(block, nw.Series):
         block = objects_of(block) if _holds_objects(block) else block.to_arrow()
     if isinstance(block, np.ndarray):
@@ -248,14 +248,14 @@ def arrow_of(block: Any) -> Any:
 
 
 def _has_object_categories(block: Any) -> bool:
-    """Whether pandas took the categories from the rows as objects; Arrow would infer one type for all of them."""
+    """Whether a pandas categorical has object categories: Arrow would infer one type for all of them."""
     kind = getattr(block.to_native(), "dtype", None) if isinstance(block, nw.Series) else None
     categories = getattr(kind, "categories", None)
     return str(getattr(categories, "dtype", "")) == "object"
 
 
 def _holds_objects(block: nw.Series[Any]) -> bool:
-    """Whether the values are Python's own; Arrow would turn the periods and intervals of pandas into numbers."""
+    """Whether the values are Python objects; Arrow would turn the periods and intervals of pandas into numbers."""
     native = block.to_native()
     return not isinstance(native, pa.ChunkedArray) and (
         block.dtype in (nw.Object, nw.Unknown) or str(native.dtype) == "object"
@@ -263,7 +263,7 @@ def _holds_objects(block: nw.Series[Any]) -> bool:
 
 
 def objects_of(block: Any) -> npt.NDArray[Any]:
-    """The values of a block as they are; None for one that Python cannot hold, which must not spoil the others."""
+    """The values of a block as Python objects; None for one that Python cannot hold, so that the others are kept."""
     try:
         return np.fromiter(block.to_list() if isinstance(block, nw.Series) else block, object, len(block))
     except Exception:
@@ -278,7 +278,7 @@ def _item(block: Any, place: int) -> Any:
 
 
 def _python(array: Any) -> list[Any]:
-    """The values of an Arrow array, as they are if Python has no value for one (a date of the year 20,000)."""
+    """The values of an Arrow array as Python objects; as Arrow scalars if Python cannot hold one (the year 20,000)."""
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view():
         array = array.cast(pa.binary_view() if kind == pa.string_view() else pa.large_binary())  # may not be UTF-8
@@ -289,11 +289,11 @@ def _python(array: Any) -> list[Any]:
 
 
 def text_or_none(value: Any) -> str | None:
-    """A value as its category is written, None if it has no such form."""
+    """The text by which a value is compared with categories, None if it has none."""
     try:
         value = plain(value)
         if isinstance(value, str):
-            return str.__str__(value)  # of a subclass, the text alone
+            return str.__str__(value)  # a subclass may have a __str__ of its own
         if value is None or bool(value != value):
             return None
         if isinstance(value, (bool, np.bool_)):
@@ -326,7 +326,7 @@ def _number(value: Any) -> float:
 
 
 def plain(value: Any) -> Any:
-    """Bytes as text, different ones as different text, and what is inside an Arrow scalar or a NumPy time."""
+    """Bytes as text, different ones as different text; Arrow scalars and NumPy times as Python values."""
     if type(value) in (str, float, int):
         return value
     if isinstance(value, (bytes, bytearray, memoryview)):

@@ -1,4 +1,4 @@
-"""What is wrong with a schema: all of it at once, in our words, with what to write instead and, in a file, the line."""
+"""The mistakes in a schema, listed all at once, with what to write instead and, for a file, the line."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ Lines = Mapping[tuple[int | None, str | None], int]
 
 
 class Mistake(NamedTuple):
-    """One thing that is wrong, and where: in which column and at which key, None if it is in none."""
+    """One mistake, and its column and key (None if it belongs to none)."""
 
     column: int | None
     key: str | None
@@ -42,7 +42,7 @@ class Mistake(NamedTuple):
 
 
 class BadSchema(BadInput):
-    """A schema, or a column of one, with mistakes."""
+    """Raised for a schema, or a column of one, with mistakes."""
 
     def __init__(self, mistakes: Sequence[Mistake], lines: Lines | None = None) -> None:
         self.mistakes = tuple(mistakes)
@@ -58,12 +58,12 @@ def _listed(mistakes: Sequence[Mistake], lines: Lines) -> str:
 
 
 def _line(mistake: Mistake, lines: Lines) -> int:
-    """The line of its key, or of its column; 0 if nobody knows."""
+    """The line of the mistake's key, or of its column; 0 if unknown."""
     return lines.get((mistake.column, mistake.key)) or lines.get((mistake.column, None)) or 0
 
 
 def lines_of(text: str, columns: int) -> dict[tuple[int | None, str | None], int]:
-    """The lines in which columns and keys begin; of no column, if headers and columns are not as many."""
+    """{(column, key): line} for a schema in TOML; without columns, if headers and columns do not match in number."""
     found: dict[tuple[int | None, str | None], int] = {}
     column = -1
     for number, line in enumerate(text.splitlines(), 1):
@@ -83,7 +83,7 @@ def mistakes_in(error: Any, fields: Mapping[str, Any], known: Sequence[str]) -> 
     for problem in problems:
         kind, place = problem["type"], problem["loc"]
         if kind == "missing" and place in [(key,) for key in meant] or kind == "too_short" and fields.get(place[0]):
-            continue  # it is there, misspelt or with mistakes inside
+            continue  # not missing: misspelt, or with mistakes inside
         for mistake in _mistakes(problem, fields, known):
             found.setdefault((mistake.column, mistake.key or mistake.said), mistake)
     return [*found.values()]
@@ -91,7 +91,7 @@ def mistakes_in(error: Any, fields: Mapping[str, Any], known: Sequence[str]) -> 
 
 def _mistakes(problem: Any, fields: Mapping[str, Any], known: Sequence[str]) -> Iterator[Mistake]:
     place, inner = problem["loc"], problem.get("ctx", {}).get("error")
-    if isinstance(inner, BadSchema):  # of a column, which has told already
+    if isinstance(inner, BadSchema):  # of a column, which has listed its own mistakes
         yield from (mistake._replace(column=place[1]) for mistake in inner.mistakes)
     elif problem["type"] == "value_error":
         said = problem["msg"].removeprefix("Value error, ")
@@ -104,7 +104,7 @@ def _mistakes(problem: Any, fields: Mapping[str, Any], known: Sequence[str]) -> 
 
 
 def _of_column(kind: str, column: Any) -> str:
-    """About a column that is no table, or has no kind that there is."""
+    """A sentence about a column that is not a table, or has an unknown kind."""
     if not isinstance(column, Mapping):
         return f"a column {COMPLAINTS['dict_type']}"
     name = f"column {column['name']!r}" if "name" in column else "a column"
@@ -112,7 +112,7 @@ def _of_column(kind: str, column: Any) -> str:
 
 
 def _sentence(problem: Any, fields: Mapping[str, Any], known: Sequence[str]) -> str:
-    """About one key, with what to write instead."""
+    """A sentence about one key, with what to write instead."""
     kind, key = problem["type"], str(problem["loc"][0])
     if kind == "extra_forbidden":
         meant = _meant(key, known)
@@ -127,12 +127,12 @@ def _sentence(problem: Any, fields: Mapping[str, Any], known: Sequence[str]) -> 
 
 
 def _meant(key: Any, known: Sequence[str]) -> str:
-    """The known key that a misspelt one is close to, if any."""
+    """A hint at the known key that a misspelt one is close to; "" if there is none."""
     return next(iter(get_close_matches(str(key).lower(), known, 1, 0.7)), "")
 
 
 def name_and_kind(column: Any) -> tuple[str | None, str | None]:
-    """Of a declared column, which may be a table, or no column at all."""
+    """The name and kind of a declared column, None where it has none or is no table at all."""
     held = column if isinstance(column, Mapping) else {key: getattr(column, key, None) for key in ("name", "kind")}
     name, kind = held.get("name"), held.get("kind")
     return name if isinstance(name, str) else None, kind if isinstance(kind, str) else None

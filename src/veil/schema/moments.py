@@ -38,19 +38,19 @@ Numbers = npt.NDArray[np.float64]
 
 
 def reader(form: str | None, unit: str | None, named: Mapping[str, int]) -> Callable[[Any], Numbers]:
-    """What reads each value of a block as a second, or as a part of the calendar if those of the unit have names."""
+    """A function from a block of values to seconds since 1970 or, if parts are named, to the number of a part."""
     read, number_of = partial(seconds, pattern=pattern_of(form)), {str(name): int(n) for name, n in named.items()}
     return (lambda block: parts(str(unit), read(block), block, number_of)) if number_of else read
 
 
 def second_of(value: Any) -> float:
-    """The second of a declared value, not a number if it is none."""
+    """The second of a declared value, NaN if it is no date."""
     return float(seconds(np.fromiter([value], object, 1), pattern_of(None))[0])
 
 
 @lru_cache(maxsize=64)
 def pattern_of(form: str | None) -> str:
-    """The regular expression of dates in this form, such as %d/%m/%Y; without one, of ISO 8601."""
+    """The regular expression of dates in this format, such as %d/%m/%Y; of ISO 8601 without one."""
     pieces = re.split("(%.?)", form) if form is not None else []
     inside = "".join(DIRECTIVES.get(piece, re.escape(piece.replace("%%", "%"))) for piece in pieces) or ISO
     digits = inside.replace(r"\d{1,2}", r"\d\d")  # one after the other, only their width tells the parts apart
@@ -61,14 +61,14 @@ def pattern_of(form: str | None) -> str:
 
 @lru_cache(maxsize=64)
 def _digits(pattern: str) -> int:
-    """How many digits a form has that has nothing else, 0 if it does."""
+    """The number of digits of a format that consists of digits alone, else 0."""
     bare = pattern.removeprefix(START).removesuffix(END).replace(FRACTION, "")
     return 0 if FIXED.sub("", bare) else sum(4 if name == "Y" else 2 for name in FIXED.findall(bare))
 
 
 def in_digits(text: bytes, pattern: str) -> bytes:
-    """A text that is a number as it is written out, with the zeros in front that its form has, if all of that is digits
-    or ISO 8601: a reader that takes 0930 or 2019.0 for a number keeps no more of it than that."""
+    """A text that is a number, written out and zero-padded to the width of a format of digits alone (or as ISO 8601);
+    else the text unchanged. A file reader may have turned 0930 or 2019 into the numbers 930 or 2019.0."""
     width, number = _digits(pattern), text.decode("ascii", "replace").strip(BLANK)
     if not (width or pattern == f"{START}{ISO}{END}") or not NUMBER.fullmatch(number):
         return text
@@ -77,7 +77,7 @@ def in_digits(text: bytes, pattern: str) -> bytes:
 
 
 def seconds(block: Any, pattern: str) -> Numbers:
-    """The second of each value, not a number where there is none."""
+    """The second of each value, NaN where it is no date."""
     if isinstance(block, np.ndarray) and block.dtype.kind == "M" and np.datetime_data(block.dtype)[1] != 1:
         block = np.fromiter(block, object, len(block))  # Arrow would take 30 seconds for one
     with suppress(Exception):  # other types go value by value
@@ -90,7 +90,7 @@ def seconds(block: Any, pattern: str) -> Numbers:
 
 
 def _one_by_one(block: Any, pattern: str) -> Numbers:
-    """The seconds of values that differ, each by itself."""
+    """The seconds of a block, computed for each distinct value by itself."""
     values, index = distinct(block)
     found = np.array([*map(_second, values), np.nan])
     places = np.flatnonzero(np.isnan(found[:-1]))
@@ -99,7 +99,7 @@ def _one_by_one(block: Any, pattern: str) -> Numbers:
 
 
 def _mostly_plain(array: Any, pattern: str) -> Numbers:
-    """The seconds of texts, by Arrow where these are days and moments of ISO 8601 beyond doubt."""
+    """The seconds of texts, parsed by Arrow where they are ISO 8601 days and moments beyond doubt."""
     plain = pc.match_substring_regex(array, SURE).fill_null(False)
     found = _declared(pc.if_else(plain, array, None).cast(pa.string()).cast(pa.timestamp("s")))
     others = np.flatnonzero(np.isnan(found))
@@ -127,7 +127,7 @@ def _declared(array: Any) -> Numbers:
 
 
 def _second(value: Any) -> float:
-    """The second of a date or moment of any library; not a number for text and anything else."""
+    """The second of a date or moment of any library; NaN for text and anything else."""
     try:
         if not isinstance(value, (date, np.datetime64, pa.Scalar)):
             return np.nan
@@ -146,13 +146,13 @@ def _second(value: Any) -> float:
 
 
 def _bytes(value: Any) -> bytes:
-    """The text of a value, empty if it has none or is too long for a date."""
+    """The text of a value as bytes, empty if it has none or is too long for a date."""
     text = value if type(value) is bytes else (text_or_none(value) or "").encode("utf-8", "replace")
     return text if len(text) < 100 else b""
 
 
 def _read(texts: list[bytes], pattern: str) -> Numbers:
-    """The seconds of texts, by one look at all of them; every text by itself."""
+    """The seconds of texts, all in one regular expression search; each depends on its own text alone."""
     found = pc.extract_regex(pa.array([in_digits(text, pattern) for text in texts], pa.binary()), pattern)
     fields = {field.name: found.field(field.name).fill_null(b"") for field in found.type}
     got = {name: _whole(fields, name, 0) for name in "zh zm H M S I".split()}
@@ -169,7 +169,7 @@ def _read(texts: list[bytes], pattern: str) -> Numbers:
 
 
 def _whole(fields: dict[str, Any], name: str, otherwise: int) -> npt.NDArray[np.int64]:
-    """The numbers in a field of the texts, another where a text has none."""
+    """The integers in a named field of the matches, `otherwise` where a text has none."""
     if name not in fields:
         return np.full(len(next(iter(fields.values()))), otherwise, np.int64)
     digits = fields[name].cast(pa.string())
@@ -177,13 +177,13 @@ def _whole(fields: dict[str, Any], name: str, otherwise: int) -> npt.NDArray[np.
 
 
 def _named_month(fields: dict[str, Any]) -> npt.NDArray[np.int64]:
-    """The number of the month that starts with three letters, 0 for none."""
+    """The number of the month named by its first three letters, 0 for none."""
     known = pa.array([month[:3].lower() for month in MONTHS])
     return np.asarray(pc.index_in(pc.utf8_lower(fields["b"].cast(pa.string())), known).fill_null(-1), np.int64) + 1
 
 
 def _is(fields: dict[str, Any], name: str, letters: str) -> Any:
-    """Whether a field of the texts is one of these letters."""
+    """Whether a named field of each match is one of these letters."""
     return np.asarray(pc.is_in(fields[name].cast(pa.string()), pa.array([*letters]))) if name in fields else False
 
 

@@ -21,7 +21,7 @@ AnyColumn = Annotated[Categorical | Numeric | Date | Text, Field(discriminator="
 LONGEST = 1 << 24  # bytes of a schema
 MOST_COLUMNS = 1 << 16
 MOST_BINS = 1 << 20  # of all columns together
-MOST_ROWS = 1 << 100  # which doubles can hold, and what is computed from it
+MOST_ROWS = 1 << 100  # doubles can hold it, and what is computed from it
 NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
 
 
@@ -46,7 +46,8 @@ class Schema(Declared):
     @model_validator(mode="before")
     @classmethod
     def _fits(cls, fields: Any) -> Any:
-        """The fields, unless their columns would take much more memory than the text that declares them."""
+        """The fields unchanged; raises if their columns would take much more memory than the text that declares
+        them."""
         columns = fields.get("column") if isinstance(fields, dict) else None
         if isinstance(columns, (list, tuple)):
             bins = [column.get("bins") for column in columns if isinstance(column, Mapping)]
@@ -62,7 +63,7 @@ class Schema(Declared):
 
     @classmethod
     def _mistakes(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Mistake]:
-        """Those of keys and columns, and what does not go together even so."""
+        """The mistakes in keys and columns, and conflicts between them."""
         columns = fields["column"] if isinstance(fields.get("column"), (list, tuple)) else ()
         conflicts = [*_conflicts(fields, [name_and_kind(column) for column in columns])]
         known = {conflict.said for conflict in conflicts}
@@ -120,16 +121,17 @@ class Schema(Declared):
 
     @property
     def features(self) -> tuple[Categorical | Numeric, ...]:
-        """The columns of one code a row, other than the label."""
+        """All columns with one code per row (categorical, numeric, date), other than the label."""
         return tuple(c for c in self.column if not isinstance(c, Text) and c.name != self.label)
 
     @property
     def texts(self) -> tuple[Text, ...]:
-        """The columns of words, those that declare which."""
+        """The text columns whose words are declared."""
         return tuple(c for c in self.column if isinstance(c, Text) and c.size)
 
     def encode(self, rows: Any, *, label: bool = True) -> dict[str, Codes | Bags]:
-        """The codes of every column by name, each row's by itself; without the label if it is not wanted."""
+        """The codes of every column as {name: codes}, each depending on its own row alone; without the label if `label`
+        is False."""
         return encode_rows(rows, self, label=label)
 
     def __repr__(self) -> str:
@@ -144,7 +146,7 @@ class Schema(Declared):
 
 
 def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) -> Iterator[Mistake]:
-    """What does not go together in a schema of columns with these names and kinds."""
+    """Mistakes between the parts of a schema, given the names and kinds of its columns."""
     names, (label, person) = [name for name, _ in columns], (fields.get("label"), fields.get("person"))
     for place, name in enumerate(names):
         if name is not None and name in names[:place]:

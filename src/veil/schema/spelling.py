@@ -1,4 +1,4 @@
-"""Spelling: one text for all that mean the same, whichever type a reader gave a column. It follows from it alone."""
+"""Spelling: one text for all values that mean the same, whichever type a reader gave a column."""
 
 import re
 from collections import Counter
@@ -13,8 +13,8 @@ BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\0\u200b\ufeff"
 
 
 def spelling(text: str) -> str:
-    """One text for all that mean the same: without blanks around it, numbers written out in full (1 for 1.0, 01 and
-    1e0), True and False in one case, midnight as the day alone, and letters composed (NFC)."""
+    """One text for all that mean the same: stripped, numbers written out in full (1 for 1.0, 01 and 1e0), True and
+    False in one case, midnight as the day alone, and letters composed (NFC)."""
     text = text.strip(BLANK)
     if not text.isascii():
         return normalize("NFC", text)
@@ -29,7 +29,7 @@ def spelling(text: str) -> str:
 
 
 def written_out(number: Decimal) -> str:
-    """All digits of a number and none that adds nothing; exact, unlike what arithmetic would make of it."""
+    """A number with all its digits and no redundant zero; exact, unlike floating-point formatting."""
     text = format(number, "f") if number else "0"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -1,4 +1,4 @@
-"""choose, choose_best, choose_above: candidates that most likely have high scores, out of many.
+"""choose, choose_best, choose_above: choose candidates that most likely have high scores.
 
 A row may move the scores of all candidates: what counts is how far apart it moves two of them, high - low by the
 score's own argument. Permute-and-flip with exponent epsilon / (high - low) per unit then costs epsilon (see `flip`);
@@ -39,9 +39,9 @@ class Choosing(Asking):
     def choose(
         self, candidates: Sequence[Question], score: Score, budget: Budget, *, handicaps: Sequence[int] | None = None
     ) -> Release[Question]:
-        """One of the candidates: the winner alone, no score, no runner-up.
+        """The winning candidate alone, without its score or a runner-up.
 
-        `handicaps` are public whole numbers taken off the scores; one added row does not move them.
+        `handicaps` are public integers subtracted from the scores; one added row does not change them.
         """
         candidates, budget = tuple(candidates), Budget(budget)
         asked, score = own_candidates(candidates, score, self.schema, SCORES)
@@ -55,9 +55,8 @@ class Choosing(Asking):
         return self._wrap(candidates[winner], float((score.high - score.low) / (epsilon * score.unit)), receipt)
 
     def choose_best(self, candidates: Candidates, score: Score, budget: Budget, *, count: int) -> Release[Integers]:
-        """The places of `count` candidates, the words of a bag or partitions, in the order in which they were chosen:
-        `count` times permute-and-flip at epsilon / count. All words of a row count here.
-        """
+        """The indices of `count` candidates (words of a bag, or partitions) in the order in which they were chosen:
+        `count` times permute-and-flip at epsilon / count. All words of a row count here."""
         asked, score = own_candidates(candidates, score, self.schema, SCORES)
         count = own_number(count, asked)
         epsilon, spread = self._per_row(budget := Budget(budget), count), score.high - score.low
@@ -70,7 +69,7 @@ class Choosing(Asking):
     def choose_above(
         self, candidates: Candidates, score: Score, threshold: float, budget: Budget, *, most: int
     ) -> Release[Integers]:
-        """The places and noisy scores, in units of the score, of at most `most` candidates above a threshold, n x 2.
+        """The indices and noisy scores (in units of the score) of at most `most` candidates above a threshold, n x 2.
 
         `most` rounds at epsilon / most: half of it chooses the next candidate as `choose_best` does, half adds noise to
         its score; the first noisy score below the threshold ends it, and is not returned.
@@ -109,8 +108,8 @@ def peel(scores: Integers, rate: Fraction, noise: Noise) -> Iterator[int]:
 
 
 def exact_scores(table: Table, candidates: Any, score: Any) -> Integers:
-    """The exact score of each candidate; of a word, that of the rows with it and of those without it. Grids, which may
-    be many, are counted together."""
+    """The exact score of each candidate; for a word, that of the table of rows with and without it. Grids, which may be
+    many, are counted together."""
     if isinstance(candidates, Bag):
         return np.asarray(score.each(word_tables(table, candidates)))
     many = rows_of(score, table) >= 2**31  # pairs of so many rows need Python's integers
@@ -124,13 +123,12 @@ def exact_scores(table: Table, candidates: Any, score: Any) -> Integers:
 
 
 def rows_of(score: Score, table: Table) -> int:
-    """What the units of a score are divided by: the number of rows for pairs of rows. It stays in here."""
+    """The divisor of a score: the number of rows for scores of pairs, else 1. It never leaves the kernel."""
     return max(len(table), 1) if type(score) is Discernibility else 1
 
 
 def _together(candidates: Any, score: Any) -> bool:
-    """Whether candidates can be counted together, without their empty cells: grids, by a score to which these add
-    nothing."""
+    """Whether candidates can be counted together, without empty cells: grids, by a score to which these add nothing."""
     return not score.numbered and all(type(candidate) is Grid for candidate in candidates)
 
 
@@ -152,7 +150,7 @@ def own_candidates(
 
 
 def own_cell(score: Any, size: int, classes: int) -> None:
-    """Refuse a score about a cell or a class that the partition does not have."""
+    """Refuse a score of a cell or class that the partition does not have."""
     if hasattr(score, "cell"):
         whole(score.cell, "the score's cell", 0, size - 1)
     if getattr(score, "label", None) is not None:
@@ -160,7 +158,7 @@ def own_cell(score: Any, size: int, classes: int) -> None:
 
 
 def own_handicaps(handicaps: Any, count: int) -> npt.NDArray[np.int64]:
-    """One whole number for each candidate, none of them so large that scores could overflow."""
+    """One integer for each candidate, none so large that scores could overflow."""
     marks = [whole(mark, "a handicap", -(2**30), 2**30) for mark in handicaps] if handicaps is not None else [0] * count
     if len(marks) != count:
         raise BadInput("give one handicap for each candidate")
@@ -168,7 +166,7 @@ def own_handicaps(handicaps: Any, count: int) -> npt.NDArray[np.int64]:
 
 
 def own_number(count: Any, candidates: Any) -> int:
-    """How many candidates to choose, at most as many as there are."""
+    """The number of candidates to choose, at most as many as there are."""
     most = candidates.size if isinstance(candidates, Bag) else len(candidates)
     return whole(count, "the number of candidates to choose", 1, most)
 

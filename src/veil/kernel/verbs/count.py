@@ -43,8 +43,8 @@ class Counting(Asking):
     ) -> tuple[Release[Integers], ...]:
         """Noisy counts of several questions under one charge, divided in these shares (equally without any).
 
-        The parts of the questions add up to the budget exactly. Few words of a bag need little noise, however many a
-        row has: it counts for min(most, words asked about) of them.
+        The shares of the questions add up to the budget exactly. A bag of few words needs little noise, however many
+        words a row has: it counts for min(most, words asked about) of them.
         """
         questions, budget = [*map(Owner(self.schema), questions)], Budget(budget)
         parts = budget.split(*(shares if shares is not None else [1] * len(questions)))
@@ -62,7 +62,7 @@ class Counting(Asking):
 
 
 def counts_of_each(table: Table, questions: Sequence[Any], by_class: bool = True) -> list[Integers]:
-    """Exact counts of each. Small grids of different columns are counted as one grid, and added up apart."""
+    """The exact counts of each question. Small grids of different columns are counted as one and summed apart."""
     classes = table.classes if by_class else 1
     counts = list[Integers]()
     for places in bundles(questions, range(len(questions)), TOGETHER // classes):
@@ -76,7 +76,7 @@ def counts_of_each(table: Table, questions: Sequence[Any], by_class: bool = True
 
 
 def bundles(questions: Sequence[Any], places: Iterable[int], most: int) -> list[list[int]]:
-    """Runs of places whose grids can be counted as one, of so many cells at most."""
+    """Runs of indices whose grids can be counted as one grid with at most `most` cells."""
     found = list[list[int]]()
     for place in places:
         if not (found and _alike([questions[other] for other in (*found[-1], place)], most)):
@@ -86,7 +86,7 @@ def bundles(questions: Sequence[Any], places: Iterable[int], most: int) -> list[
 
 
 def _alike(questions: list[Any], most: int) -> bool:
-    """Whether these are grids that differ in their last column alone, with few cells in all."""
+    """Whether these grids differ in their last column alone, and have few cells together."""
     if len(questions) > MOST_TOGETHER or not all(type(asked) is Grid and asked.axes for asked in questions):
         return False
     begun, columns = {tuple(map(id, grid.axes[:-1])) for grid in questions}, {grid.columns for grid in questions}
@@ -94,12 +94,12 @@ def _alike(questions: list[Any], most: int) -> bool:
 
 
 def as_one(grids: list[Any]) -> Any:
-    """The grid over all columns of these, which differ in the last one."""
+    """One grid over all columns of grids that differ in their last column."""
     return grids[0] if len(grids) == 1 else Grid((*grids[0].axes[:-1], *(grid.axes[-1] for grid in grids)))
 
 
 def added_up(counts: Integers, grids: list[Any]) -> list[Integers]:
-    """The counts of each of these grids from those of the one over all of their columns."""
+    """The counts of each grid, summed from those of the one grid over all their columns."""
     if len(grids) == 1:
         return [counts]
     sizes, places = [grid.axes[-1].size for grid in grids], range(1, len(grids) + 1)

@@ -37,7 +37,7 @@ class Dividing(Asking):
         allowed: Any = None,
         handicaps: Sequence[int] | None = None,
     ) -> Release[Integers]:
-        """For every cell, occupied or not, the place of one axis that most likely has a high score among its rows.
+        """For every cell, occupied or not, the index of an axis that most likely has a high score among its rows.
 
         `allowed`, cells x candidates, is public, and so are `handicaps`, one for each candidate.
         """
@@ -57,7 +57,7 @@ class Dividing(Asking):
         return self._wrap(frozen(winners), float((score.high - score.low) / (epsilon * score.unit)), receipt)
 
     def _axes(self, asked: Any, candidates: Any, score: Any, owner: Owner) -> tuple[list[Any], Any]:
-        """The axes of the candidates, one each, and the score."""
+        """The axes of the candidates, one each, and a copy of the score."""
         grids, score = own_candidates(candidates, score, self.schema, CELLWISE, owner)
         if not all(type(grid) is Grid and len(grid.axes) == 1 for grid in grids):
             raise BadInput("a cell can be divided by grids of one axis each")

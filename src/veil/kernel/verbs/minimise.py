@@ -41,10 +41,10 @@ from ..words import first_words
 
 WEIGHT_UNIT = 1 << 30  # released weights are whole numbers of 1 / WEIGHT_UNIT
 LARGEST = 2.0**30  # weight
-LOUDEST = 2.0**33  # length of the noise: its roundings stay below the tolerance, or no gradient could be proved short
+LOUDEST = 2.0**33  # norm of the noise: beyond it, rounding alone would exceed the tolerance
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
-LEAST_PENALTY = Fraction(1, 64)  # below it the solver's arithmetic would get coarse
-MOST_CURVATURE = 25_000_000  # numbers in the square of the weights of one minimisation, for each class
+LEAST_PENALTY = Fraction(1, 64)  # below it the solver would be too inaccurate
+MOST_CURVATURE = 25_000_000  # entries of the Hessian of one minimisation, for each class
 MOST_WORDS = 1 << 13  # with a weight each
 
 
@@ -64,13 +64,13 @@ class Minimising(Asking):
         groups: Sequence[int] | None = None,
         shares: Sequence[float] | None = None,
     ) -> Release[Integers]:
-        """Weights for every group of these grids of one axis, one after the other, or for every word, in units of
-        2^-30: weights x 1, large for groups whose rows are of the class `label`; with Softmax weights x classes.
+        """Weights in units of 2^-30, for every group of these one-axis grids in order, or for every word: weights x 1,
+        large where rows are of the class `label`; with Softmax weights x classes.
 
-        `groups` says how many columns after each other share one noise, shaped to them; `shares` divide epsilon among
-        the groups. A column's `penalty` over its group's part of epsilon is the weight of its squares (for words, over
-        the part of each of the p that a row has); `offsets` are added to a row's scores, and the `margin` is taken off
-        that of its own class, which has to lead by as much.
+        `groups` says how many neighbouring columns share one noise, shaped to them; `shares` divide epsilon among the
+        groups. A column's `penalty`, divided by its group's share of epsilon, is the weight of its squared weights (for
+        words, by the share of each of the p words of a row); `offsets` are added to a row's scores, and the `margin` is
+        subtracted from that of its own class, which has to lead by as much.
         """
         settings, budget = {"label": label, "offsets": offsets, "margin": margin, "penalty": penalty}, Budget(budget)
         problem = self.check_minimise(loss, axes, budget, groups=groups, shares=shares, **settings)
@@ -93,7 +93,7 @@ class Minimising(Asking):
         groups: Any = None,
         shares: Any = None,
     ) -> "Problem":
-        """The problem that `minimise` would solve, made of copies; refuses, for nothing, what it would refuse."""
+        """The problem that `minimise` would solve, made of copies. Refuses what it would refuse, without a charge."""
         owner, words = Owner(self.schema), type(axes) is Bag
         asked = (owner.bag(axes),) if words else tuple([owner.partition(one) for one in axes])
         loss = own_loss(loss, asked, words, len(self.schema.classes))
@@ -115,7 +115,7 @@ class Minimising(Asking):
 
 @dataclass(frozen=True)
 class Problem:
-    """What is minimised: of which columns or words, by which loss of which class, and with which amounts."""
+    """A minimisation: its columns or words, loss, class, offsets and margin, and the amounts of noise and penalty."""
 
     of: tuple[Any, ...]
     loss: Loss
@@ -126,7 +126,7 @@ class Problem:
 
 
 def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Loss:
-    """The loss made anew; refuses one that is not on the closed list, what is no single axis, and too many weights."""
+    """A new loss of that kind. Refuses one not on the closed list, grids of several axes, and too many weights."""
     if type(loss) not in LOSSES or words and loss.joint:
         raise BadInput(
             f"a loss must be one of {', '.join(kind.__name__ for kind in LOSSES if not words or not kind.joint)}"
@@ -140,11 +140,11 @@ def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Lo
     if not words and (classes if loss.joint else 1) * sum(one.size for one in asked) ** 2 > MOST_CURVATURE:
         raise BadInput("minimise would take too much memory for so many weights: use coarser or fewer columns")
     found: Loss = type(loss)()
-    return found  # of the class alone: whoever made it may have changed it
+    return found  # a new one: the given one may have been changed
 
 
 def own_label(label: Any, loss: Loss, schema: Schema) -> int | None:
-    """The class that the loss is of, None for all at once."""
+    """The index of the class against the others; None for a loss of all classes at once."""
     if not loss.joint:
         return whole(label, "the class", 0, len(schema.classes) - 1)
     if label is not None or not 2 <= len(schema.classes) <= MOST_CLASSES:
@@ -160,7 +160,7 @@ def _check_offsets(offsets: Any, classes: int) -> Numbers:
 
 
 def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
-    """One penalty for each column, as fractions that the arithmetic allows."""
+    """One penalty for each column, as exact fractions."""
     given = [penalty] * columns if np.ndim(penalty) == 0 else penalty
     ratios = [exact(one, "the penalty") for one in given]
     if len(ratios) != columns or not all(1 <= ratio <= 2**40 for ratio in ratios):
@@ -169,7 +169,7 @@ def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
 
 
 def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[int]]:
-    """The sizes of the columns of each group, which is so many columns after each other."""
+    """The column sizes of each group; `groups` are numbers of neighbouring columns."""
     counts = [whole(one, "a group", 1, len(sizes)) for one in groups]
     if sum(counts) != len(sizes) or len(counts) != parts:
         raise BadInput("give every column once, and one share for each group of columns")
@@ -180,8 +180,8 @@ def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[i
 
 
 def objective(table: Table, problem: Problem) -> Objective:
-    """The exact objective of these rows: the group of each on every axis, or its words, and whether it is of the class,
-    or of which one."""
+    """The exact objective of these rows: the group of each row on every axis, or its words, and whether it is of the
+    class (or which class it is of)."""
     labels, numbers, of = table.column(LABEL), np.arange(table.classes)[:, None], problem.of
     truth = labels == numbers if problem.label is None else np.where(labels == problem.label, 1, -1)[None]
     if type(of[0]) is Bag:
@@ -195,8 +195,8 @@ def objective(table: Table, problem: Problem) -> Objective:
 
 @dataclass(frozen=True)
 class Amounts:
-    """What the budget allows: the sizes of the columns of each group, the rate and the lattice of its noise, the
-    penalty of each weight, and the rate of the noise that hides where the solver stopped."""
+    """What the budget allows: the column sizes, noise rate and lattice step of each group, the penalty of each weight,
+    and the rate of the final noise, which hides where the solver stopped."""
 
     groups: Sequence[Sequence[int]]
     rates: Sequence[Fraction]
@@ -208,7 +208,7 @@ class Amounts:
 def amounts(
     loss: Loss, parts: Sequence[Fraction], ratios: Sequence[Fraction], groups: Sequence[Sequence[int]], classes: int
 ) -> Amounts:
-    """What these parts of epsilon allow, one for each group of columns, which are given by their sizes.
+    """The amounts for these shares of epsilon, one for each group of columns (given by their sizes).
 
     No penalty is below its column's ratio / part; what counts is the exact sum of 1/penalty of those that are used.
     """
@@ -232,41 +232,39 @@ def amounts(
 
 
 def lattice(rate: Fraction) -> Fraction:
-    """The step of the lattice for noise of at least this rate: as fine as the sampler is exact, a power of two."""
+    """The lattice step for noise of at least this rate: the finest power of two for which the sampler is exact."""
     step = SMALLEST_EPSILON / rate
     return Fraction(1 << (ceil(step) - 1).bit_length(), 1 << max(floor(1 / step).bit_length() - 1, 0))
 
 
 def slack(group: Sequence[int], step: Fraction) -> Fraction:
-    """What the cells of the lattice can add to how far a row moves the noise of a group, for each class; nothing to a
-    lone column."""
+    """Sensitivity that rounding to the lattice adds to a group's noise, for each class; 0 for a single column."""
     return (2 * max(group) - 1) * step if len(group) > 1 else Fraction(0)
 
 
 def movement(group: Sequence[int], step: Fraction) -> float:
-    """The square of how far ideal noise can be from the middle of its cell."""
+    """The squared distance between ideal noise and the middle of its lattice cell, at most."""
     size = sum(one**2 + one for one in group) if len(group) > 1 else group[0]
     return size * float(step) ** 2 / 4
 
 
 def group_noise(group: Sequence[int], rate: Fraction, step: Fraction, noise: Noise) -> Numbers:
-    """Middles of the lattice cells of ideal noise, for columns of these sizes together; Laplace noise for one alone."""
+    """Lattice noise for columns of these sizes together; Laplace noise for a single one."""
     if len(group) == 1:
         return lattice_laplace(rate, step, group[0], noise)
     return np.asarray(equal_sums(group, rate * step, noise) * float(step))
 
 
 def lattice_laplace(rate: Fraction, step: Fraction, size: int, noise: Noise) -> Numbers:
-    """Midpoints of the lattice cells in which ideal Laplace noise of this rate falls."""
+    """The midpoints of the lattice cells into which ideal Laplace noise of this rate falls."""
     middles = (noise.geometric(rate * step, size) + 0.5) * float(step)
     return np.asarray(np.where(noise.below(2, size), middles, -middles))
 
 
 def distance(penalties: Numbers, classes: int, moved: float) -> int:
-    """How many units two tables' rounded weights can lie apart in all, for one and the same ideal minimiser.
+    """The sensitivity of the rounded weights: how many units (L1 norm) two can be apart with the same ideal minimiser.
 
-    Each is within (tolerance + what the lattice moves the gradient of a class by) / least penalty of it; rounding adds
-    one each.
+    Each is within (tolerance + the lattice's effect on the gradient) / least penalty of it; rounding adds one each.
     """
     size = len(penalties) * classes
     radius = (TOLERANCE + sqrt(classes) * moved) / float(penalties.min())
@@ -274,7 +272,7 @@ def distance(penalties: Numbers, classes: int, moved: float) -> int:
 
 
 def word_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most: int) -> Amounts:
-    """What epsilon allows for rows of at most `most` of `size` words: that of as many columns in equal parts.
+    """The amounts for rows with at most `most` of `size` words: those of as many columns with equal shares.
 
     All parts have one rate and one lattice, so the noise of all words is drawn in one go.
     """
@@ -284,19 +282,19 @@ def word_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most
 
 
 def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
-    """Weights x classes in units: the minimiser with lattice noise, rounded, with noise again."""
+    """Weights x classes in units of 2^-30: the minimiser with lattice noise, rounded, plus discrete Laplace noise."""
     several = range(len(objective.rows.truth))
     drawn = [
         [group_noise(group, rate, step, noise) for _ in several]
         for group, rate, step in zip(given.groups, given.rates, given.lattices, strict=True)
     ]
-    within = np.clip(solve(objective, np.hstack(drawn)).T, -LARGEST, LARGEST)  # brings no two points further apart
+    within = np.clip(solve(objective, np.hstack(drawn)).T, -LARGEST, LARGEST)  # moves no two points apart
     rounded = np.rint(within * WEIGHT_UNIT).astype(np.int64)
     return rounded + noise.discrete_laplace(given.last, rounded.size).reshape(rounded.shape)
 
 
 def solve(objective: Objective, shift: Numbers) -> Numbers:
-    """A point whose gradient is certainly shorter than the tolerance. Whoever proposes points need not be trusted."""
+    """A point whose gradient is certainly below the tolerance in norm. Whoever proposes points need not be trusted."""
 
     def certain(weights: Numbers) -> bool:
         gradient = objective.gradient(weights, objective.scores(weights), shift)

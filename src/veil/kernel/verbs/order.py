@@ -1,5 +1,5 @@
-"""quantile, quantiles, misordered: rows in the order of a numeric column or of a score, as counts from the lowest
-value to the highest."""
+"""quantile, quantiles, misordered: answers about the order of rows by a numeric column or a score, from counts between
+neighbouring cut points."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -23,7 +23,7 @@ PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_R
 
 
 class Ordering(Asking):
-    """The verbs about rows in an order."""
+    """The verbs about the order of rows."""
 
     def quantile(
         self,
@@ -56,7 +56,7 @@ class Ordering(Asking):
     def quantiles(
         self, of: str | Scorer, depth: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
     ) -> Release[tuple[float, ...]]:
-        """Up to 2^depth - 1 cut points of a public grid, in order, that divide the rows into parts of about one size.
+        """Up to 2^depth - 1 cut points of a public grid, ascending, that divide the rows about evenly.
 
         Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
         """
@@ -71,7 +71,7 @@ class Ordering(Asking):
     def misordered(
         self, of: str | Scorer, positive: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
     ) -> Release[float]:
-        """How far rows of a class fail to lie above those of the others: min(n1, n0) (1 - AUC), in rows, with noise.
+        """min(n1, n0) (1 - AUC) with noise: how many rows of a class fail to lie above those of the others.
 
         One row moves this by one at most, unlike the AUC itself (see `misordered_rows`), so discrete Laplace noise of
         scale 1/epsilon suffices. What is ordered is as for `quantile`; values between two cut points are tied.
@@ -89,7 +89,7 @@ class Ordering(Asking):
         return self._wrap(noisy / PARTS_OF_A_ROW, float(1 / epsilon), receipt)
 
     def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Any, Sequence[float]]:
-        """A partition into intervals, lowest first, and the cuts between them."""
+        """A partition into intervals, lowest first, and the cut points between them."""
         if isinstance(of, str):
             column = self.schema.get(of)
             if not isinstance(column, Numeric) or grid is not None:
@@ -105,7 +105,7 @@ class Ordering(Asking):
 
 
 def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> list[int]:
-    """Up to 2^depth - 1 places to cut, such that the parts between them have about as many rows each; in order.
+    """Up to 2^depth - 1 indices at which to cut the counts into parts with about equally many rows, ascending.
 
     A median, then a median on either side of it, and so on (Kaplan, Schnapp and Stemmer 2022). The parts of a level
     are disjoint, their ends were drawn before, and a row moves the scores of one part: a level costs what one median
@@ -119,7 +119,7 @@ def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> 
 
 
 def _median(counts: Integers, epsilon: Fraction, noise: Noise) -> int:
-    """How many of the counts lie before a cut near the median: permute-and-flip on -|2 L - n|, L the rows before it.
+    """The index of a cut near the median: permute-and-flip on -|2 L - n|, L the rows before the cut.
 
     A row moves 2 L - n by 1 at the cuts after it and by -1 at those before it, so the changes spread by 2 at most.
     """
@@ -128,8 +128,8 @@ def _median(counts: Integers, epsilon: Fraction, noise: Noise) -> int:
 
 
 def misordered_rows(positives: Integers, negatives: Integers) -> int:
-    """Pairs of a positive and a negative of which the positive has the lower score, ties by half, over the rows of the
-    larger kind; in 1 / PARTS_OF_A_ROW, rounded down.
+    """Pairs in which the positive has the lower score, ties counting half, divided by the rows of the larger class; in
+    units of 1 / PARTS_OF_A_ROW, rounded down.
 
     One row more moves this by a row at most. Let there be a positives, b negatives and u such pairs, and let a
     positive come that is below g <= b negatives. If a < b, u / b rises by g / b, at most 1. If a >= b, it becomes (u +

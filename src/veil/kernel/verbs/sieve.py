@@ -45,8 +45,8 @@ class Sifting(Asking):
     def sift(
         self, candidates: Candidates, score: Score, threshold: float, budget: Budget, *, most: int
     ) -> Release[Integers]:
-        """The places, sorted, of the first `most` candidates that a sieve finds above a threshold, asked about each in
-        a random order: see `above`, whose answers these are."""
+        """The indices, ascending, of the first `most` candidates that a sieve finds above a threshold, asked about in
+        random order; see `above`."""
         asked, score = own_candidates(candidates, score, self.schema, OF_ROWS)
         most, level, budget = own_number(most, asked), own_level(threshold, score), Budget(budget)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, most)
@@ -103,7 +103,7 @@ def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> tuple[Frac
 
 
 def first_above(scores: Integers, level: int, rates: tuple[Fraction, Fraction], hits: int, noise: Noise) -> Integers:
-    """The indices, sorted, that a sieve says yes to if asked about all scores in a random order, until `hits` times."""
+    """The indices, ascending, to which a sieve says yes if asked about all scores in random order."""
     order = noise.permutation(len(scores))
     threshold = level + int(noise.discrete_laplace(rates[0], 1)[0])
     noisy = scores[order] + noise.discrete_laplace(rates[1], len(scores))

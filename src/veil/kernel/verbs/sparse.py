@@ -29,7 +29,7 @@ SPARSE_LIMIT = 5_000_000  # spurious cells expected in one sparse answer
 
 
 class CountingSparsely(Asking):
-    """The verb for counts of which most are zero."""
+    """The verb for counts that are mostly zero."""
 
     def count_sparse(
         self,
@@ -59,7 +59,7 @@ class CountingSparsely(Asking):
 
 
 def occupied(table: Table, asked: Any, classes: int) -> tuple[npt.NDArray[Any], Integers]:
-    """The cells that hold rows, once each, sorted (cell * classes + class), and their counts; of any grid."""
+    """The occupied cells (codes cell * classes + class, ascending, distinct) and their counts; of any grid."""
     if isinstance(asked, Bag):
         counts = word_counts(table, asked, asked.most, classes).ravel()
         return (held := np.flatnonzero(counts)), counts[held]
@@ -104,7 +104,7 @@ def sparse_level(cells: int, epsilon: Fraction, threshold: int | None, spurious:
 
 
 def survivors(cells: int, epsilon: Fraction, threshold: int) -> float:
-    """How many empty cells pass the threshold on average: cells a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
+    """The expected number of empty cells above the threshold: cells a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
     rate = float(epsilon)
     return exp(min(log(max(cells, 1)) - rate * (threshold + 1) - log(1 + exp(-rate)), 700)) if cells else 0.0
 
@@ -118,7 +118,7 @@ def threshold_for(cells: int, epsilon: Fraction, spurious: float) -> int:
 def sparse_threshold(
     codes: npt.NDArray[Any], counts: Integers, cells: int, threshold: int, epsilon: Fraction, noise: Noise
 ) -> tuple[npt.NDArray[Any], Integers]:
-    """What a noisy count of all cells would leave above the threshold, sorted; empty cells are not visited.
+    """The codes and noisy counts above the threshold, as if all cells had been counted; empty cells are not visited.
 
     Empty cells survive independently with one probability, so the gaps between survivors are geometric; a survivor's
     value beyond the threshold is geometric too, because the noise has no memory. The result has exactly the law of
@@ -136,7 +136,7 @@ def sparse_threshold(
 
 
 def _survivors(empty: int, threshold: int, epsilon: Fraction, noise: Noise) -> npt.NDArray[Any]:
-    """The ranks, among this many empty cells, of those whose noise passes the threshold."""
+    """The ranks, among this many empty cells, of those whose noise exceeds the threshold."""
     expected = survivors(empty, epsilon, threshold)
     block = int(min(expected + 3 * expected**0.5 + 2, 1 << 16))
     found, position = [np.zeros(0, object)], -1
@@ -149,7 +149,7 @@ def _survivors(empty: int, threshold: int, epsilon: Fraction, noise: Noise) -> n
 
 
 def gaps(noise: Noise, epsilon: Fraction, threshold: int, size: int, limit: int | None = None) -> npt.NDArray[Any]:
-    """Independent numbers of empty cells that stay out before one whose noise passes the threshold >= -1.
+    """Independent gaps: how many empty cells in a row stay at or below the threshold (>= -1) before one exceeds it.
 
     With p = P(discrete Laplace > threshold), P(gap >= g) = (1-p)^g; a gap above `limit` comes out as `limit`.
     A gap has as many digits as 1/p, so a tiny p without a limit takes long. int64 for 2 <= 1/p <= 2^38, where

@@ -1,4 +1,5 @@
-"""Candidate grids: which columns to keep, and how coarse; drawn from the schema and public coins, never from rows."""
+"""Candidate grids: sets of columns, each at a level of its hierarchy. They are drawn from the schema by public coins,
+never from rows."""
 
 from typing import Any, NamedTuple
 
@@ -11,10 +12,10 @@ from ...schema import Categorical, Numeric, Schema
 from ...schema.columns import MISSING
 
 Levels = npt.NDArray[np.uint8]  # candidates x columns: the level of each column, 0 if the grid drops it
-Sizes = npt.NDArray[np.float64]  # columns x levels: the groups of each, infinite where there is no such level
-LOOSE, FULL = 6, 8  # columns of a random grid at most, and of one that is refined until it is full
-TRIES = 8  # rounds of as many draws as the pool is large: most random grids have too many cells
-MOST_DRAWN = 20_000_000  # levels at once, which bounds the memory for tables of many columns
+Sizes = npt.NDArray[np.float64]  # columns x levels: the number of groups, infinite where there is no such level
+LOOSE, FULL = 6, 8  # most columns of a grid at random levels, and of one refined until it is full
+TRIES = 8  # rounds of pool / 2 draws: most random grids have too many cells
+MOST_DRAWN = 20_000_000  # entries of Levels at once, to bound the memory for tables of many columns
 SEED = 2018  # the pool is public, and the same for everyone
 
 
@@ -26,11 +27,12 @@ class Histogram(NamedTuple):
 
 
 def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
-    """Up to `pool` grids of at most this many cells; and the coarsest of every column, whatever its size and the pool.
+    """Up to `pool` distinct grids with at most `cells` cells; always among them each column alone at its coarsest
+    level.
 
-    First all grids of one column and of two, or a third of the pool of them. Of the rest, half are random sets of three
-    to six columns at random levels, and half are sets of three to eight columns, refined at random until no more cells
-    fit. An order of names, by which the paper's enumeration cuts its pool short, plays no part.
+    First grids of one column and of two, up to a third of the pool. Of the rest, half are random sets of three to six
+    columns at random levels, and half are sets of three to eight columns, refined at random until no more cells fit.
+    The paper's enumeration cuts its pool short by the order of names, which plays no part here.
     """
     axes = [level_axes(column) for column in schema.features]
     sizes = np.full((len(axes), max(map(len, axes), default=0) + 1), np.inf)
@@ -49,10 +51,10 @@ def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
 
 
 def level_axes(column: Categorical | Numeric) -> list[Axis]:
-    """The axes of a column, from its coarsest groups to every code.
+    """The axes of a column with two groups or more, from the coarsest level of its hierarchy to single codes.
 
-    A code of its own for missing values goes with the first group: it would make two groups three in all the columns
-    that miss nothing. A `missing` value that the schema declares is a value like any other.
+    The extra code for missing values is put into the first group, since a group for it would be empty in most columns.
+    A `missing` value that the schema declares is a value like any other.
     """
     levels = [axis(column, level).axes[0] for level in range(len(column.levels))]
     if column.missing is None:
@@ -61,7 +63,8 @@ def level_axes(column: Categorical | Numeric) -> list[Axis]:
 
 
 def _with_first(one: Axis) -> Axis:
-    """The axis with its last group, missing values, added to the first; the coarsest has them there."""
+    """The axis with its last group, that of missing values, merged into the first; an axis of one group stays as it
+    is."""
     if len(set(one.groups)) == 1:
         return one
     groups = (*one.groups[:-1], one.groups[0])
@@ -76,7 +79,7 @@ def _singles(sizes: Sizes) -> Levels:
 
 
 def _pairs(singles: Levels, most: int, coins: np.random.Generator) -> Levels:
-    """All pairs of columns and levels in random order; of too many, random ones."""
+    """All pairs of columns and levels, in random order; if there are too many, `most` random ones."""
     count = len(singles)
     if count * (count - 1) // 2 <= MOST_DRAWN // max(singles.shape[1], 1):
         first, second = np.triu_indices(count, 1)
@@ -89,7 +92,7 @@ def _pairs(singles: Levels, most: int, coins: np.random.Generator) -> Levels:
 
 
 def _until(wanted: int, draw: Any) -> Levels:
-    """Distinct grids, drawn in rounds until there are as many as wanted, or enough rounds."""
+    """Distinct grids from repeated calls of `draw`, until there are `wanted` of them or TRIES rounds are over."""
     found = _distinct(draw())
     for _ in range(TRIES):
         if len(found) >= wanted or not len(found):
@@ -99,18 +102,19 @@ def _until(wanted: int, draw: Any) -> Levels:
 
 
 def _random(sizes: Sizes, most: int, tries: int, coins: np.random.Generator) -> Levels:
-    """Sets of three columns up to this many, each at a level, all equally likely."""
+    """Random grids of three to `most` columns, each at a level drawn uniformly."""
     if len(sizes) < 3:
         return np.zeros((0, len(sizes)), np.uint8)
     depth = np.isfinite(sizes[:, 1:]).sum(axis=1)
     levels = coins.integers(1, np.maximum(depth, 1) + 1, (tries, len(sizes)))
-    order = coins.random(levels.shape).argsort(axis=1)  # the columns in random places; the first few stay
+    order = coins.random(levels.shape).argsort(axis=1)  # a random order of the columns; the first few are kept
     kept = order < coins.integers(3, min(most, len(sizes)) + 1, (tries, 1))
     return np.where(kept & (depth > 0), levels, 0).astype(np.uint8)
 
 
 def _refined(kept: npt.NDArray[np.bool_], sizes: Sizes, cells: int, coins: np.random.Generator) -> Levels:
-    """These sets of columns at their coarsest levels, one random column refined after the other as long as it fits."""
+    """Grids over the columns that `kept` marks: all start at their coarsest level, and random columns are refined while
+    the cells fit."""
     levels, columns = _fitting(kept.astype(np.uint8), sizes, cells), np.arange(len(sizes))
     sizes = np.hstack([sizes, np.full((len(sizes), 1), np.inf)])
     while True:
@@ -124,12 +128,12 @@ def _refined(kept: npt.NDArray[np.bool_], sizes: Sizes, cells: int, coins: np.ra
 
 
 def _fitting(levels: Levels, sizes: Sizes, cells: int) -> Levels:
-    """Those with at most this many cells."""
+    """The grids with at most `cells` cells."""
     fits: npt.NDArray[np.bool_] = sizes[np.arange(len(sizes)), levels].prod(axis=1) <= cells
     return levels[fits]
 
 
 def _distinct(levels: Levels) -> Levels:
-    """Each once, in order. Two with one key by accident would be taken for one, and the pool have one less."""
+    """The grids without duplicates, in order. They are compared by a random hash, so a rare collision drops one."""
     keys = levels.astype(np.uint64) @ np.random.default_rng(SEED).integers(0, 2**64, levels.shape[1], np.uint64)
     return levels[np.sort(np.unique(keys, return_index=True)[1])]

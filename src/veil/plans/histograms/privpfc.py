@@ -11,9 +11,9 @@ from ..finish import Numbers
 from .grids import Histogram, grids, level_axes
 
 MOST_CELLS = 2000
-CELLS_PER_ROW = 0.4  # cells for each row that stands out of the noise
-POOL = 100, 100_000  # candidates, from few to many: what is chosen at random should not be one of thousands
-CANDIDATES_PER_ROW = 13  # for each row that stands out of the noise of choosing; more of them with many columns
+CELLS_PER_ROW = 0.4  # cells for each row times epsilon
+POOL = 100, 100_000  # fewest and most candidates: a choice that is mostly noise should be among few
+CANDIDATES_PER_ROW = 13  # for each row times the epsilon of the choice; more with many columns
 RARE, LIFT = 0.2, 0.75  # a class with a smaller share is rare, and lifted by this power of the ratio
 
 
@@ -22,9 +22,9 @@ def privpfc(source: Source, budget: Budget, *, pool: int | None = None, most_cel
 
     Budget: 3 % for the class totals, which size the grid; 24.25 % to choose it; 72.75 % for its counts.
 
-    The grid has at most `most_cells` cells and is one of `pool` candidates; if that is not given, the more rows stand
-    out of the noise, the more there are. Returns its counts, and the class totals; as counts these once more, at all
-    that is left of the budget, if `most_cells` leaves room for no grid or no column has two values.
+    The grid has at most `most_cells` cells and is one of `pool` candidates, whose number grows with rows times epsilon
+    if it is not given. Returns the counts of the grid and the class totals. If `most_cells` leaves room for no grid, or
+    no column has two values, the counts are the class totals once more, with all that is left of the budget.
     """
     pool, most_cells = _checked(source, pool, most_cells)
     to_size, to_choose, to_count = budget.split("3", "24.25", "72.75")
@@ -44,7 +44,8 @@ def privpfc(source: Source, budget: Budget, *, pool: int | None = None, most_cel
 
 
 def class_weights(totals: Numbers) -> tuple[int, ...]:
-    """Sixteenths of a row that a row of each class counts for: of two classes, a rare one counts for more.
+    """The weight of a row of each class, in sixteenths: if one of two classes is rare, 16 for it and less for the
+    other; else (), so that all rows count alike.
 
     Otherwise no grid would seem to help as long as the rare class stays the smaller one in every cell.
     """
@@ -55,12 +56,12 @@ def class_weights(totals: Numbers) -> tuple[int, ...]:
 
 
 def _per_row(source: Source, budget: Budget) -> float:
-    """What a row may cost, up to a million: beyond that there is no noise to speak of."""
+    """The epsilon that one row may cost, capped at a million, above which noise is negligible."""
     return float(min(source.per_row(budget), Fraction(10**6)))
 
 
 def _checked(source: Source, pool: int | None, most_cells: int) -> tuple[int | None, int]:
-    """The settings as whole numbers; complains before anything is charged."""
+    """The settings as integers. Raises BadInput before anything is charged."""
     if not source.schema.features:
         raise BadInput("there is no column besides the label to publish")
     return None if pool is None else whole(pool, "pool", 1, 10**6), whole(most_cells, "most_cells", 1, 10**6)

@@ -18,9 +18,9 @@ RULES = ("veil", "paper")
 CRITERIA: dict[str, type[Majority] | type[Discernibility]] = {"majority": Majority, "discernibility": Discernibility}
 HELD_OUT = "held-out"
 SHARE = 0.7
-CELLS_PER_ROW = 0.2  # cells for each row that stands out of the noise; more of them are a handicap
-HANDICAP = 0.25  # of the rows, for each doubling of the cells beyond that
-SPURIOUS, MOST_SPURIOUS = 0.01, 10**6  # empty cells that pass the threshold, for each row, and at most
+CELLS_PER_ROW = 0.2  # cells for each row times epsilon; a grid with more has its score lowered
+HANDICAP = 0.25  # share of the rows by which the score is lowered, for each doubling beyond that
+SPURIOUS, MOST_SPURIOUS = 0.01, 10**6  # expected empty cells above the threshold: for each row, and at most
 
 
 def projected_histogram(
@@ -76,10 +76,10 @@ def projected_histogram(
 def private_kd(
     source: Source, budget: Budget, axes: list[Grid], columns: int, criterion: str, rows: float, affordable: float
 ) -> Grid:
-    """A grid of this many columns, one chosen after the other for what it adds to those before it.
+    """A grid of `columns` columns, chosen greedily: each for what it adds to the score of those before it.
 
-    Budget: an equal part for each. A column like an identifier tells all rows apart and leaves every cell to the noise:
-    cells beyond those affordable are a handicap, by public numbers alone.
+    Budget: an equal share for each. A column like an identifier would separate all rows and leave every cell to the
+    noise, so cells beyond `affordable` lower the score, by public numbers alone.
     """
     grid = WHOLE
     for part in budget.each(columns):
@@ -92,10 +92,11 @@ def private_kd(
 def private_kd_held_out(
     source: Source, budget: Budget, axes: list[Grid], columns: int, criterion: str, rows: float, affordable: float
 ) -> Grid:
-    """The best of grids with one column up to this many more than `columns`, each from a part of the rows of its own.
+    """The best of several grids, with 1 to `columns` + 2 columns, each chosen on its own disjoint part of the rows.
 
-    Budget: all of it for each part, and all of it to choose among them on the last part; the parts are disjoint. The
-    paper's version weighs ratios of pairs, which one row can move by their whole range; these are pairs over rows.
+    Budget: all of it for each part, and all of it to choose among the grids on the last part; the parts are disjoint.
+    The paper's version compares ratios of pairs, which one row can move by their whole range; these are pairs over
+    rows.
     """
     sizes = range(1, min(columns + 2, len(axes)) + 1)
     *rooms, judge = source.split_at_random(*[1] * len(sizes), 1)
@@ -111,18 +112,19 @@ def _handicaps(candidates: list[Grid], rows: float, affordable: float) -> list[i
 
 
 def cut_into(column: Categorical | Numeric, bins: int) -> Grid:
-    """The axis of a column: every category, or neighbouring bins gathered into this many runs."""
+    """The axis of a column: all categories, or neighbouring bins merged into `bins` runs."""
     return runs(column, bins) if isinstance(column, Numeric) else axis(column)
 
 
 def _bins(signal: float, columns: int) -> int:
-    """Bins of columns whose grid has as many cells as are affordable."""
+    """Bins per column such that a grid of `columns` columns has about CELLS_PER_ROW cells for each row times
+    epsilon."""
     each: float = (CELLS_PER_ROW * signal) ** (1 / columns)
     return max(2, round(each))
 
 
 def _count(source: Source, grid: Grid, budget: Budget, rows: float, rules: str) -> Release[SparseCounts]:
-    """The counts above the threshold; one that would let millions of empty cells through is raised."""
+    """The counts above the threshold, which is raised if it would let millions of empty cells through."""
     if rules == "veil":
         return source.count_sparse(grid, budget, spurious=float(np.clip(SPURIOUS * rows, 1, MOST_SPURIOUS)))
     least = log(grid.size * len(source.schema.classes)) - log(MOST_SPURIOUS)
@@ -133,7 +135,7 @@ def _count(source: Source, grid: Grid, budget: Budget, rows: float, rules: str) 
 def checked_settings(
     features: Any, rules: Any, columns: Any, bins: Any, share: Any, criterion: Any
 ) -> tuple[int | str | None, int | None]:
-    """The columns and bins, if they are numbers as whole ones of Python; complains before anything is charged."""
+    """`columns` and `bins` as integers (or "held-out", or None). Raises BadInput before anything is charged."""
     if not features:
         raise BadInput("there is no column besides the label to publish")
     if rules not in RULES or criterion not in (None, *CRITERIA):

@@ -30,9 +30,9 @@ def bins_for(rows: float, columns: int) -> int:
 
 
 def columns_for(available: int, rows: float) -> int:
-    """Columns that discern all but a tenth of what all of them discern, if they are independent normal variables.
+    """The fewest columns that separate 90 % of the pairs that all separate, were they independent normal variables.
 
-    With c the chance that two rows share a bin of one column, k columns discern 1 - c^k of the pairs.
+    If two rows share a bin of one column with probability c, k columns separate ("discern") 1 - c^k of the pairs.
     """
     shared = same_bin(bins_for(rows, available))
     enough = (1 - LEFT_OUT) * (1 - shared**available)
@@ -41,7 +41,8 @@ def columns_for(available: int, rows: float) -> int:
 
 @lru_cache
 def same_bin(bins: int) -> float:
-    """The chance that two of n normal values, cut into equal bins over the range of a sample, share a bin."""
+    """The probability that two normal values share a bin, with equal bins over the range of a sample of SIMULATED
+    values."""
     reach = float(norm.ppf(1 - 1 / SIMULATED))
     masses = np.diff(norm.cdf(np.linspace(-reach, reach, bins + 1)[1:-1]), prepend=0, append=1)
     return float((masses**2).sum())
@@ -50,7 +51,8 @@ def same_bin(bins: int) -> float:
 def columns_in_public(
     codes: Mapping[str, npt.NDArray[Any]], labels: npt.NDArray[Any], left_out: float = LEFT_OUT
 ) -> int:
-    """Columns that a greedy choice on public rows needs to discern all but a tenth of what all columns discern."""
+    """The columns that a greedy choice on public rows needs, to separate 90 % of the pairs that all columns
+    separate."""
     blocks, unused, chosen = np.zeros(len(labels), np.int64), dict(codes), 0
     for column in codes.values():
         blocks = np.unique(blocks * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
@@ -65,14 +67,14 @@ def columns_in_public(
 
 
 def undiscerned(blocks: npt.NDArray[Any], labels: npt.NDArray[Any]) -> int:
-    """Ordered pairs of rows of different classes in the same block."""
+    """The number of ordered pairs of rows that are in the same block but in different classes."""
     rows = np.unique(blocks, return_counts=True)[1]
     same = np.unique(blocks * (int(labels.max(initial=0)) + 1) + labels, return_counts=True)[1]
     return int((rows**2).sum() - (same**2).sum())
 
 
 def share_to_count(rows: float, available: int, columns: int, classes: int, bins: int) -> float:
-    """The share of a budget for the counts, the rest being for the choice: between 0.05 and 0.95.
+    """The share of the budget for the counts, between 0.05 and 0.95; the rest is for choosing the columns.
 
     Choosing needs 2 B k^2 log(d) classes / (l n (classes - 1)), d the columns to choose from, for the noise to cost a
     share l of the pairs. A cell of z = n c^k / classes rows, c the chance that two rows share a bin, passes the

@@ -1,1 +1,1 @@
-"""Which features are worth keeping."""
+"""Feature selection."""

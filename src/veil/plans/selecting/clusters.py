@@ -28,12 +28,12 @@ def clusters(
     *,
     groups: int = 10,
 ) -> Selected:
-    """The `count` words of the clusters whose centres have the highest scores, the threshold being one of centres.
+    """The `count` words from the clusters whose centres score highest, and none whose centre is below the threshold.
 
-    Budget: 5 % for the class totals, the rest for one set of noisy counts of all words by class. What follows is free:
-    words with like counts make a cluster, whose centre has less noise than they have.
+    Budget: 5 % for the class totals, the rest for one set of noisy counts of all words by class. The clustering is
+    free: words with similar counts make a cluster, whose centre has less noise than each of them.
 
-    Returns the words with the scores of their centres.
+    Returns the words with the scores of their clusters' centres.
     """
     groups = whole(groups, "groups", 1, 2**31)
     to_total, to_count = budget.split(TOTALS, 100 - TOTALS)
@@ -49,7 +49,8 @@ def clusters(
 
 
 def k_means(points: Numbers, groups: int) -> tuple[Numbers, npt.NDArray[Any]]:
-    """Centres, and the nearest of them for every point: Lloyd's steps, from points spaced closer to the largest."""
+    """Cluster centres, and the index of the nearest centre for every point (Lloyd's algorithm). It starts from data
+    points of increasing size, spaced closer among the largest."""
     order = np.argsort(points.sum(axis=1), kind="stable")
     spaced = np.unique((len(points) - 1) * (1 - np.geomspace(1, 1 / (2 * len(points)), groups))).astype(int)
     centres = points[order[np.unique(spaced)]]

@@ -1,4 +1,4 @@
-"""What the plans that select features share: the candidates of a schema, the scores by name, and what comes back."""
+"""What the selection plans share: the candidates of a schema, the scores by name, and the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ FEATURE_SCORES: dict[str, Any] = {
     "gini": Gini,
     "majority": Majority,
 }
-OF_WORDS = ("count", "difference")  # what they count is a word
+OF_WORDS = ("count", "difference")  # scores defined for words alone
 TOTALS = 5  # percent of the budget for class totals, which tell how many rows are without a word
 Candidates = Bag | list[Grid]
 Counts = npt.NDArray[np.int64]
@@ -29,14 +29,16 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Selected:
-    """The places of features among the candidates, the best first, and their noisy scores where these were paid for."""
+    """The selected features as indices among the candidates, best first, and their noisy scores if these were paid
+    for."""
 
     places: tuple[int, ...]
     scores: tuple[float, ...] | None = None
 
 
 def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
-    """What can be selected: the words of the text column, or the other columns; a schema has one or the other."""
+    """The candidates for selection: the words of the text column or, in a schema without one, all columns but the
+    label."""
     if schema.label is None:
         raise BadInput("selection needs a label: name the column to predict in the schema")
     if schema.texts and schema.features:
@@ -51,7 +53,7 @@ def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
 
 
 def feature_names(schema: Schema) -> tuple[str, ...]:
-    """What the candidates are called, in their order."""
+    """The names of the candidates, in their order."""
     return tuple(schema.texts[0].names) if schema.texts else tuple(column.name for column in schema.features)
 
 
@@ -61,7 +63,7 @@ def number(candidates: Candidates) -> int:
 
 
 def score_of(name: Any, candidates: Candidates) -> Any:
-    """The score of this name, if it is one of these candidates."""
+    """The score with this name. Raises BadInput if there is none that fits the candidates."""
     known = [*FEATURE_SCORES] if isinstance(candidates, Bag) else [one for one in FEATURE_SCORES if one not in OF_WORDS]
     if name not in known:
         raise BadInput(f"score must be one of {', '.join(known)}" + "; counts need a text column" * (name in OF_WORDS))
@@ -71,8 +73,8 @@ def score_of(name: Any, candidates: Candidates) -> Any:
 def noisy_scores(source: Source, budget: Budget, candidates: Candidates, score: Any) -> npt.NDArray[np.float64]:
     """The score of every candidate, from noisy counts.
 
-    Budget: all of it for counts, by class unless the score is of all rows; of words, 5 % for the class totals if the
-    score is also about rows without a word.
+    Budget: all of it for counts, by class unless the score needs only the number of rows. For words, 5 % go to the
+    class totals if the score also needs the rows without a word.
     """
     if not isinstance(candidates, Bag):
         sizes = [one.size for one in candidates]
@@ -88,13 +90,13 @@ def noisy_scores(source: Source, budget: Budget, candidates: Candidates, score: 
 
 
 def with_and_without(counts: Counts, totals: Counts) -> Counts:
-    """Counts of the rows with each word and of those without, none below zero: words x 2 x classes."""
+    """The rows with and without each word, words x 2 x classes, clipped at zero."""
     having = np.clip(counts, 0, totals)
     return np.stack([having, totals - having], axis=1)
 
 
 def highest(scores: Sequence[float] | npt.NDArray[Any], count: int, threshold: float | None = None) -> Selected:
-    """The candidates with the highest scores, at most `count`, and none below the threshold if there is one."""
+    """The candidates with the highest scores, at most `count`, and none below the threshold if one is given."""
     values = np.asarray(scores, np.float64)
     order = np.argsort(-values, kind="stable")[:count]
     order = order if threshold is None else order[values[order] >= threshold]

@@ -6,14 +6,14 @@ from ...questions import Bag
 from ..histograms.projected_histogram import private_kd
 from .features import Selected, feature_names, features
 
-ANY = 2.0**1000  # cells that can be afforded: there is no handicap, since nothing is counted afterwards
+ANY = 2.0**1000  # cells without a handicap: any number, since nothing is counted afterwards
 
 
 def k_discernibility(source: Source, budget: Budget, k: int) -> Selected:
-    """`k` columns, each chosen for the pairs of rows that it tells apart beyond those before it; all, for nothing, if
-    there are no more.
+    """`k` columns chosen greedily, each for the pairs of rows of different classes that it separates and those before
+    it do not; if there are no more than `k`, all of them for nothing.
 
-    Budget: an equal part for each.
+    Budget: an equal share for each column.
 
     Returns the columns in the order in which they were chosen, without scores.
     """

@@ -9,10 +9,10 @@ from .features import Candidates, Selected
 def peel_and_check(
     source: Source, budget: Budget, candidates: Candidates, score: Any, most: int, threshold: float
 ) -> Selected:
-    """At most `most` features, the best of those that are left each time, until one is below the threshold.
+    """At most `most` features: in each round the best of those that remain, until one is below the threshold.
 
-    Budget: an equal part for each of `most` rounds, half of it to choose and half for the noise on its score. Rounds
-    that are not needed are paid for too.
+    Budget: an equal share for each of `most` rounds, half of it for the choice and half for the noise on the chosen
+    score. Rounds that are not needed are paid for too.
 
     Returns the features with their noisy scores.
     """

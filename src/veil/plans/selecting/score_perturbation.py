@@ -16,9 +16,9 @@ def score_perturbation(
 ) -> Selected:
     """The `count` features with the highest noisy scores, at or above the threshold if there is one.
 
-    Budget: all of it for one set of counts. A row counts for at most r words, so their noise has scale r / epsilon
-    whatever the score: scores are computed from noisy counts, since one row moves those about rows without a word for
-    every word there is.
+    Budget: all of it for one set of counts. A row counts for at most r words, so their noise has scale r / epsilon,
+    whatever the score. Noise is added to counts, not scores: a score that uses the rows without a word can be moved by
+    one row for every word of the vocabulary.
 
     Returns the features with their noisy scores.
     """
@@ -28,7 +28,7 @@ def score_perturbation(
 
 
 def _sparse(source: Source, budget: Budget, words: Bag, count: int, threshold: float) -> Selected:
-    """The same from the counts above the threshold alone."""
+    """The same result, from a sparse count that returns only words above the threshold."""
     level = max(int(np.ceil(threshold)) - 1, 0)
     found = source.count_sparse(words, budget, threshold=level, by_class=False).value
     best = highest(found.counts, count)

@@ -1,4 +1,4 @@
-"""Which way of selecting features is used: by public numbers alone."""
+"""Which selection plan is used, decided by public numbers alone."""
 
 from math import isfinite
 from numbers import Real
@@ -16,7 +16,7 @@ from .top_k import top_k
 
 BEST = ("auto", "peel", "perturb", "cluster")
 ABOVE = ("auto", "peel", "perturb", "sieve", "cluster")
-BELOW_ZERO = ("gini", "entropy")  # zero is the score of a feature that leaves nothing open
+BELOW_ZERO = ("gini", "entropy")  # at most zero, the score of a feature that separates the classes
 
 
 def select_best(
@@ -29,10 +29,10 @@ def select_best(
     words_per_row: int | None = None,
     groups: int = 10,
 ) -> Selected:
-    """The `k` best features: all of them, for nothing, if there are no more.
+    """The `k` best features; if there are no more than `k`, all of them for nothing.
 
-    Budget: all of it for one way to choose. "peel" has noise of k times the range of the score over epsilon, "perturb"
-    of the words that a row counts for over epsilon, times that range too: "auto" takes the one with less.
+    Budget: all of it for one method. The noise of "peel" has scale k times the score's range over epsilon, that of
+    "perturb" the words a row counts for times the range over epsilon; "auto" takes the one with less.
     """
     candidates, ranking = _checked(source, score, method, BEST, words_per_row)
     if whole(k, "k", 1, 2**31) >= number(candidates):
@@ -54,9 +54,9 @@ def select_above(
     words_per_row: int | None = None,
     groups: int = 10,
 ) -> Selected:
-    """The features whose score is at or above the threshold, at most so many.
+    """The features whose score is at or above the threshold, at most `at_most` of them.
 
-    Budget: all of it for one way to choose; see `select_best`. "peel" checks the score of each for half of its part.
+    Budget: all of it for one method; see `select_best`. "peel" spends half of each round on checking the score.
     """
     candidates, ranking = _checked(source, score, method, ABOVE, words_per_row)
     lowest = _lowest(threshold, score)
@@ -70,7 +70,7 @@ def select_above(
 
 
 def _lowest(threshold: Any, score: str) -> float:
-    """The threshold, if it is one and scores can be above it."""
+    """The threshold as a float. Raises BadInput if it is not a number, or no score can reach it."""
     if threshold is None:
         raise BadInput("give a threshold: the lowest score of what is selected, in rows")
     if not isinstance(threshold, Real) or not isfinite(threshold):
@@ -81,7 +81,7 @@ def _lowest(threshold: Any, score: str) -> float:
 
 
 def is_free(source_schema: Any, k: int) -> bool:
-    """Whether the k best are all there are, so that nothing need be asked."""
+    """Whether there are no more than `k` candidates, so that nothing needs to be asked."""
     return bool(whole(k, "k", 1, 2**31) >= number(features(source_schema)))
 
 
@@ -101,6 +101,7 @@ def _words(candidates: Candidates) -> Bag:
 
 
 def _way(candidates: Candidates, rounds: int) -> str:
-    """Counting all features costs what a row can move, choosing one after the other what the rounds cost."""
+    """Whether "perturb" or "peel" has less noise: that of counting all features grows with the features a row counts
+    for, that of choosing one by one with the number of rounds."""
     moved = candidates.reach if isinstance(candidates, Bag) else len(candidates)
     return "perturb" if moved < rounds else "peel"

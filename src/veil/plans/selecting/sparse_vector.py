@@ -11,8 +11,8 @@ def sparse_vector(
 ) -> Selected:
     """The first `most` features, in a random order, whose noisy score is above a noisy threshold.
 
-    Budget: all of it for one sieve, between its threshold and its scores as is best for so many hits. Without the cap
-    on hits no budget would pay for it.
+    Budget: all of it for one sieve, divided between its threshold and its scores as is best for `most` hits. Without a
+    cap on hits no budget would suffice.
 
     Returns the features in the order of the schema, without scores.
     """

@@ -7,9 +7,10 @@ from .features import Candidates, Selected
 
 
 def top_k(source: Source, budget: Budget, candidates: Candidates, score: Any, count: int) -> Selected:
-    """`count` features, each chosen as the best of those that are left.
+    """`count` features, chosen one after the other, each as the best of those that remain.
 
-    Budget: an equal part for each. It does not matter how many words a row has, only how far apart it moves two scores.
+    Budget: an equal share for each. The noise does not depend on how many words a row has, only on how far a row can
+    move two scores apart.
 
     Returns the features in the order in which they were chosen, without scores.
     """

@@ -1,4 +1,5 @@
-"""The shape of a tree while it grows: what divides a node, what can still reach it; all of it public or released."""
+"""The shape of a tree while it grows: candidate cuts, nodes, and the codes that a row in a node can have. All of it is
+public or released."""
 
 from dataclasses import dataclass, field
 from math import prod
@@ -14,20 +15,21 @@ from ...schema.columns import MISSING
 
 Truths = npt.NDArray[np.bool_]
 MOST_DEPTH = 50
-RUNS = 8  # of a numeric column at the root of a tree of its own
+RUNS = 8  # branches of a numeric column at the root of the tree for that column
 
 
 @dataclass(eq=False)
 class Node:
-    """A node of a tree. `reach` says which codes, of all columns side by side, a row in it can have."""
+    """A node of a tree. `reach` is a mask over the codes of all columns side by side: those that a row in the node can
+    have."""
 
     reach: Truths
     cut: Grid | None = None
     branches: list["Node"] = field(default_factory=list)
-    ended: bool = False  # it was chosen to stay as it is
-    counts: Any = None  # released, one for each class; of an inner node, the sums over its leaves
-    deviation: float = 0.0  # of the noise of each of them
-    size: float | None = None  # its rows, if their number was bought, and the deviation of the noise
+    ended: bool = False  # a leaf by choice: the winning candidate does not divide it
+    counts: Any = None  # noisy, one for each class; of an inner node, the sums over its leaves
+    deviation: float = 0.0  # standard deviation of the noise in each count
+    size: float | None = None  # noisy number of rows, if it was asked for, and the deviation of its noise
     size_deviation: float = 0.0
 
     def leaves(self) -> list["Node"]:
@@ -40,7 +42,7 @@ class Node:
         return found
 
     def partition(self) -> Partition:
-        """The leaves as a question; a node whose branches are all leaves is its cut."""
+        """The leaves as a question, one cell for each; if all branches are leaves, that is the cut itself."""
         if self.cut is None:
             return WHOLE
         if not any(branch.branches for branch in self.branches):
@@ -48,22 +50,22 @@ class Node:
         return Tree(self.cut, tuple(branch.partition() for branch in self.branches))
 
     def depth(self) -> float:
-        """The cuts on a path to a leaf, on average over the leaves."""
+        """The number of cuts between root and leaf, averaged over the leaves."""
         if not self.branches:
             return 0.0
         leaves = [len(branch.leaves()) for branch in self.branches]
         return 1 + sum(n * branch.depth() for n, branch in zip(leaves, self.branches, strict=True)) / sum(leaves)
 
     def cut_off(self) -> None:
-        """Make it a leaf."""
+        """Turn the node into a leaf."""
         self.cut, self.branches = None, []
 
 
 class Cuts:
-    """The candidates by which nodes are divided: each category by itself, numbers below and above an edge.
+    """The candidate cuts of nodes: one branch for each category, or two for the numbers below and above an edge.
 
-    With `gathered`, categories can also be divided into the groups of their taxonomy, or one of them from the others,
-    and a node may be left as it is (a candidate of one group).
+    With `gathered`, also one branch for each group of a taxonomy, one category against the others, and a candidate of a
+    single group, which leaves the node as it is.
     """
 
     def __init__(self, schema: Schema, gathered: bool = False) -> None:
@@ -84,7 +86,7 @@ class Cuts:
 
     @property
     def branching(self) -> float:
-        """The branches of a cut, on average over the columns."""
+        """The largest number of branches that a cut has, averaged over the columns."""
         return sum(self._widest) / len(self._widest)
 
     def root(self) -> Node:
@@ -92,9 +94,10 @@ class Cuts:
         return Node(np.ones(self._codes, np.bool_))
 
     def allowed(self, nodes: list[Node]) -> Truths:
-        """Which candidates divide which nodes, nodes x candidates: those of which two groups or more can be reached."""
+        """A mask, nodes x candidates: whether rows of the node can be in two groups of the candidate or more. Leaving a
+        node as it is is always allowed."""
         reach = np.array([node.reach for node in nodes], np.float64).T
-        idle = np.empty((len(self.grids), len(nodes)), np.bool_)  # one group has all that can be reached
+        idle = np.empty((len(self.grids), len(nodes)), np.bool_)  # all codes that the node can have are in one group
         for name, places, (groups, starts) in self._of_column:
             codes = reach[self._places[name]]
             idle[places] = np.logical_or.reduceat(groups @ codes == codes.sum(axis=0), starts)
@@ -102,7 +105,8 @@ class Cuts:
         return ~idle.T | staying
 
     def divide(self, node: Node, cut: Grid) -> None:
-        """Give a node its branches. Groups that no row in it can be in get none: their codes go with the first."""
+        """Give a node its branches, one for each group that its rows can be in; the codes of other groups go to the
+        first."""
         one = cut.axes[0]
         groups, where = np.array(one.groups), self._places[one.column]
         alive = sorted({group for group, may in zip(one.groups, node.reach[where].tolist(), strict=True) if may})
@@ -118,13 +122,14 @@ class Cuts:
         node.cut, node.branches = cut, [Node(codes) for codes in reach]
 
     def most_leaves(self, depth: int) -> int:
-        """As many leaves as a tree of this depth has at most: a path divides a category once, and numbers often."""
+        """The largest number of leaves of a tree of this depth: a path uses a category once, a number any number of
+        times."""
         numbers = [2] * depth if self._halved else []
         widths = sorted([*self._widest, *numbers], reverse=True)[:depth]
         return min(prod(widths), prod(self._sizes))
 
     def deepest(self, most: int) -> int:
-        """The depth up to which no tree has more leaves than this."""
+        """The greatest depth at which no tree has more than `most` leaves."""
         return max(depth for depth in range(MOST_DEPTH + 1) if self.most_leaves(depth) <= most)
 
 
@@ -135,7 +140,7 @@ def _cuts_of(column: Categorical | Numeric, gathered: bool) -> list[Grid]:
 
 
 def _halves(column: Numeric) -> list[Grid]:
-    """Numbers below an edge between bins, and from it on; missing values go with those below."""
+    """The cuts of a numeric column, one at each edge between bins; missing values go below the edge."""
     bins = len(column.cuts) - 1
     own = [0] * (column.size - bins)
     tail = f" or {MISSING}" if own else ""
@@ -150,7 +155,8 @@ def _two_names(column: Numeric, edge: int, bins: int, tail: str) -> tuple[str, s
 
 
 def _gathered(column: Categorical) -> list[Grid]:
-    """Every category by itself, the groups of each level of the taxonomy, and each category apart from all others."""
+    """The cuts of a categorical column: each level of the taxonomy down to single categories, and one category against
+    the others."""
     levels = [axis(column, level) for level in range(1, len(column.levels))]
     if column.size < 3:
         return levels

@@ -1,4 +1,5 @@
-"""Trees that public coins draw: listed node by node or, if they have too many leaves for that, never listed at all."""
+"""Random trees, drawn by public coins: a tree of Node objects or, if it would have too many leaves, a Drawn question
+that computes a row's leaf without listing any."""
 
 from dataclasses import replace
 from math import ceil, log, sqrt
@@ -14,7 +15,7 @@ from ..finish import LEAST_SHARE, Numbers
 from .branches import MOST_DEPTH, Cuts, Node
 from .pruning import PULL
 
-MOST_LISTED = 20_000  # leaves of all trees whose nodes are listed
+MOST_LISTED = 20_000  # leaves of all trees together, if they are built of Node objects
 
 
 def draw(
@@ -26,10 +27,11 @@ def draw(
     coins: np.random.Generator,
     most: int = MOST_LISTED,
 ) -> Node | None:
-    """A tree without counts whose cuts are drawn by public coins: a column that still divides the node, then a cut.
+    """A random tree without counts: at each node, public coins draw a column that can divide it, then a cut of that
+    column.
 
-    A node is divided as long as more rows than needed would be in it if all cuts were even. The root's column may be
-    given. None comes back if the tree has more than `most` leaves.
+    A node is divided while it would hold more than `needed` rows if all cuts were even. `first` is the column of the
+    root, if it is given. Returns None if the tree would have more than `most` leaves.
     """
     root = cuts.root()
     level, leaves = [(root, rows)], 1
@@ -50,13 +52,14 @@ def draw(
 
 
 def deepest_drawn(schema: Schema) -> int:
-    """The depth down to which the leaves of any drawn tree can be numbered."""
+    """The greatest depth at which the leaves of any random tree can still be numbered."""
     width = max(2, *(2 if isinstance(column, Numeric) else column.size for column in schema.features))
     return min(MOST_DEPTH, int((log(WIDEST) - log(len(schema.classes))) / log(width) - 1e-9))
 
 
 def unlisted(schema: Schema, depth: int, rows: float, needed: float, first: str | None, seed: int) -> Drawn:
-    """The same tree as a question that lists no node. Its depth is no more than even divisions call for."""
+    """A random tree as in `draw`, as a Drawn question. Its depth is at most what `needed` rows in a node allow if all
+    cuts are even."""
     axes, halved = zip(*map(_drawn_by, schema.features), strict=True)
     most = WIDEST if needed == 0 else min(max(ceil(rows / needed), 1), WIDEST)
     narrowest = min(2 if half else one.size for one, half in zip(axes, halved, strict=True))
@@ -66,7 +69,8 @@ def unlisted(schema: Schema, depth: int, rows: float, needed: float, first: str 
 
 
 def _drawn_by(column: Categorical | Numeric) -> tuple[Axis, bool]:
-    """How a column divides nodes: numbers below and above an edge, missing ones with those below; categories apart."""
+    """The axis by which a column divides nodes, and whether it is cut in two at an edge (numbers, missing ones below)
+    or into its categories."""
     if not isinstance(column, Numeric):
         return axis(column).axes[0], False
     bins = len(column.cuts) - 1
@@ -75,7 +79,8 @@ def _drawn_by(column: Categorical | Numeric) -> tuple[Axis, bool]:
 
 
 def top_of(tree: Drawn, rows: float, needed: float, most: int) -> Drawn:
-    """The upper levels of a tree: as many as hold the rows needed in an even node, of `most` nodes at most."""
+    """The upper levels of a tree: the most that leave `needed` rows in a node if all cuts are even, and at most `most`
+    nodes."""
     nodes = min(max(rows / needed, 1.0), float(most))
     return replace(tree, depth=max(1, min(tree.depth, int(log(nodes) / log(tree.width) + 1e-9))))
 
@@ -83,11 +88,12 @@ def top_of(tree: Drawn, rows: float, needed: float, most: int) -> Drawn:
 def count_paths(
     source: Source, tree: Drawn, top: Drawn, budget: Budget, prior: Numbers, weight: float, start: Numbers
 ) -> PathScores:
-    """What the released leaves of a tree say and, of all other leaves, the node above them where `top` ends.
+    """A scorer from the noisy counts of a tree: a released leaf has its own class shares, any other those of its
+    ancestor at the bottom of `top`.
 
-    Budget: half for the counts of all nodes where `top` ends, half for a sparse count of the leaves; all of it for the
-    first if `top` is the whole tree. Scores are `start` and, times `weight`, how far the logarithms of a node's class
-    shares are from the prior's.
+    Budget: half for the counts of all nodes at the bottom of `top`, half for a sparse count of the leaves; all of it
+    for the first if `top` is the whole tree. Scores are `start` plus `weight` times log(class shares of the node /
+    prior).
     """
     to_count, to_refine = budget.each(2) if top.depth < tree.depth else (budget, None)
     nodes, shares = _top_shares(source.count(top, to_count), top, prior)
@@ -99,8 +105,8 @@ def count_paths(
 
 
 def _top_shares(release: Release[Any], top: Drawn, prior: Numbers) -> tuple[Integers, Numbers]:
-    """The numbers of the root and of all nodes where the top ends, and their class shares: from the root down every
-    node has pseudo-rows in proportion to its noise, shared out as in the node around it, as in `class_shares`."""
+    """The numbers and class shares of the root and of all nodes at the bottom of `top`. From the root down, every node
+    gets pseudo-rows in proportion to its noise, shared out as in its parent, as in `class_shares`."""
     counts, shares, noise = release.value.astype(np.float64), prior[None], sqrt(2) * (release.scale or 0.0)
     for level in range(1, top.depth + 1):
         below = top.width ** (top.depth - level)
@@ -112,8 +118,8 @@ def _top_shares(release: Release[Any], top: Drawn, prior: Numbers) -> tuple[Inte
 
 
 def _leaf_shares(release: Release[SparseCounts], tree: Drawn, top: Drawn, shares: Numbers) -> tuple[Integers, Numbers]:
-    """The numbers of the released leaves and their class shares. A class that is not released may have as many rows as
-    the threshold, so these are the pseudo-rows of a leaf, shared out as in the node where the top ends."""
+    """The numbers and class shares of the released leaves. A class below the threshold was not released but may have
+    rows, so a leaf gets as many pseudo-rows as the threshold, shared out as in its ancestor at the bottom of `top`."""
     cells, labels = release.value.cells()
     leaves, place = np.unique(cells, return_inverse=True)
     rows = np.zeros((len(leaves), shares.shape[1])) + LEAST_SHARE

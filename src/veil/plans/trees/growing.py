@@ -1,4 +1,4 @@
-"""Growing trees by choices in all nodes of a level at once; then counts in the leaves."""
+"""Growing trees level by level, with one private choice for all nodes of a level, and counts in the leaves."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -19,34 +19,36 @@ LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 
 @dataclass(frozen=True)
 class Rules:
-    """How trees are grown. Of a path's budget every choice takes one part, every test of sizes one, and a leaf `leaf`
-    parts or what is left."""
+    """How trees are grown. The budget of a path from root to leaf has equal units: each choice takes one, each test of
+    node sizes one, and the counts of a leaf `leaf` units, or all that is left."""
 
-    score: str | None  # by which cuts are chosen; None: drawn by public coins
+    score: str | None  # the score by which cuts are chosen; None: cuts are drawn by public coins
     depth: int | None = None  # None: by the number of rows
     trees: int | None = 1  # None: by the number of rows
     tested: bool = False  # a node is divided only if its noisy size is large enough
-    support: bool = False  # a node is divided only if enough rows would be left after even divisions
+    support: bool = False  # a node is divided only if, were all cuts even, it would hold enough rows
     gathered: bool = False  # categories may be divided in groups, and a node may be left as it is
     rooted: bool = False  # each column has a tree of its own, which begins with it
     prune: str | None = None
     leaf: int = 1
-    demand: float = 1.0  # how many times its noise the average count of a branch must be, by the test of sizes
-    frugal: bool = False  # a leaf takes its parts alone, and what is left on its path stays unspent
-    handicap: float = 0.0  # rows that a choice must save for each branch more, in noise scales of all classes
+    demand: float = 1.0  # the test of sizes: average count of a branch over its noise, at least
+    frugal: bool = False  # a leaf takes its `leaf` units alone, and the rest of its path stays unspent
+    handicap: float = 0.0  # score a cut must gain for each extra branch, in noise scales of all classes
 
 
 def room(source: Source, cuts: Cuts) -> int:
-    """The leaves that a tree may have: a choice must be possible in each of them."""
+    """The most leaves that a tree may have, so that the kernel can hold the counts of all candidates in each of
+    them."""
     widest = max(column.size for column in source.schema.features) * len(source.schema.classes)
     return min(MOST_LEAVES, MOST_COUNTS // max(widest, len(cuts.grids)))
 
 
 def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, root: Node) -> Node:
-    """A tree with counts in its leaves, grown from `root` one level after the other.
+    """A tree with counts in its leaves, grown from `root` level by level.
 
-    Budget: every level pays for a choice in each of its nodes and, if sizes are tested, for these; a leaf pays for its
-    counts what is left on its path. Rows in leaves that end early are set apart, so every path costs all of it.
+    Budget: every level pays for a choice in each of its nodes and, if sizes are tested, for the sizes; a leaf pays for
+    its counts with what is left on its path. Rows in leaves that end early are split off, so every path costs the whole
+    budget.
     """
     tests = int(rules.tested)
     unit = budget.epsilon / (depth * (1 + tests) + rules.leaf + tests)
@@ -65,7 +67,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
         source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], to_leaf, going)
         if not going:
             return root
-        mask[[node not in kept for node in nodes]] = True  # none of the rows that are left is there
+        mask[[node not in kept for node in nodes]] = True  # no row is left there: the choice is ignored
         marks = _handicaps(source, cuts, rules, unit * rules.leaf)
         score = CUT_SCORES[str(rules.score)]
         won = source.choose_each(root.partition(), cuts.grids, score, part, allowed=mask, handicaps=marks).value
@@ -78,14 +80,15 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
 
 
 def _handicaps(source: Source, cuts: Cuts, rules: Rules, epsilon: Fraction) -> list[int]:
-    """Rows that a candidate must save for every branch after the first: one at least, so that pure nodes stay whole."""
+    """What each candidate's score is lowered by, in rows: a number for every branch after the first, at least one, so
+    that pure nodes are not divided."""
     noise = rules.handicap * len(source.schema.classes) / float(source.per_row(Budget(epsilon)))
     each = max(noise, float(rules.handicap > 0))
     return [min(round(each * (width - 1)), 2**30) for width in cuts.widths.tolist()]
 
 
 def _measure(source: Source, root: Node, budget: Budget) -> None:
-    """Buy the sizes of all leaves that are still open."""
+    """Ask for the noisy number of rows in each leaf, and note it in the leaves that are still open."""
     release = source.count(root.partition(), budget, by_class=False)
     for node, count in zip(root.leaves(), release.value[:, 0], strict=True):
         if node.counts is None:
@@ -93,7 +96,8 @@ def _measure(source: Source, root: Node, budget: Budget) -> None:
 
 
 def _large(going: list[Node], source: Source, cuts: Cuts, unit: Fraction, most: int) -> list[Node]:
-    """Those whose noisy size leaves the average count of a branch larger than its noise; the largest, of too many."""
+    """The nodes large enough that the average class count of a branch exceeds its noise, largest first, and only as
+    many as the tree has room for."""
     widest, classes = int(cuts.widths.max()), len(source.schema.classes)
     least = widest * classes * sqrt(2) / float(source.per_row(Budget(unit)))
     large = sorted((node for node in going if (node.size or 0.0) >= least), key=lambda node: -(node.size or 0.0))
@@ -101,7 +105,8 @@ def _large(going: list[Node], source: Source, cuts: Cuts, unit: Fraction, most: 
 
 
 def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: object = None) -> Source:
-    """Count the leaves that end here for all that is left on their path; the source of all other rows comes back."""
+    """Count the leaves that end here with the budget that is left on their path. Returns the source of all other
+    rows."""
     if not ended:
         return source
     nodes, chosen, partition, rest = root.leaves(), set(ended), root.partition(), source
@@ -113,7 +118,7 @@ def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: o
 
 
 def give_counts(nodes: list[Node], release: Release[Any], chosen: Container[Node]) -> None:
-    """Give those of the leaves that are chosen their released counts."""
+    """Set `counts` and `deviation` from the release, for those of the leaves that are in `chosen`."""
     deviation = sqrt(2) * max(release.scale or 0.0, LEAST_SCALE)
     for node, counts in zip(nodes, release.value.astype(np.float64), strict=True):
         if node in chosen:

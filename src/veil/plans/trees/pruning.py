@@ -1,4 +1,5 @@
-"""What is made of a tree's released counts: sums, pruning, and class shares in its leaves. All of it is free."""
+"""What is computed from a tree's released counts: sums, pruning, class shares of the leaves. None of it costs
+budget."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -17,7 +18,7 @@ PULL = 1.5  # pseudo-rows of a class in a node, in deviations of its noise
 
 
 def add_up(node: Node) -> None:
-    """Give inner nodes the sums of their leaves' counts, and the noise of these."""
+    """Set the counts of inner nodes to the sums over their leaves, and the deviation of their noise."""
     for branch in node.branches:
         add_up(branch)
     if node.branches:
@@ -26,7 +27,7 @@ def add_up(node: Node) -> None:
 
 
 def added_errors(rows: float, errors: float) -> float:
-    """How many more errors than those seen to expect among so many rows (Quinlan, C4.5, 1993)."""
+    """The errors to expect beyond those seen among `rows` rows: the upper confidence bound of C4.5 (Quinlan 1993)."""
     certain: float = rows * (1 - CONFIDENCE ** (1 / rows))
     if errors < 1e-6:
         return certain
@@ -40,7 +41,8 @@ def added_errors(rows: float, errors: float) -> float:
 
 
 def rows_of(node: Node) -> float:
-    """The rows of a node by its counts and by its size, if that was bought, weighted by the inverse of the variance."""
+    """The number of rows of a node: the sum of its counts and, if it was asked for, its size, averaged by inverse
+    variance."""
     counted, variance = float(node.counts.sum()), len(node.counts) * node.deviation**2
     if node.size is None:
         return counted
@@ -49,7 +51,8 @@ def rows_of(node: Node) -> float:
 
 
 def leaf_errors(node: Node) -> float:
-    """The errors to expect of a leaf; the noise is added, since it makes tiny leaves look better than they are."""
+    """The errors to expect of a leaf. A standard deviation of noise is added, since noise makes tiny leaves look too
+    good."""
     rows = rows_of(node)
     if rows < 1:
         return 0.0
@@ -59,7 +62,8 @@ def leaf_errors(node: Node) -> float:
 
 
 def prune_by_errors(node: Node) -> float:
-    """Error-based pruning of C4.5: a subtree that is not expected to save errors becomes a leaf; the errors left."""
+    """Error-based pruning of C4.5: a subtree not expected to save errors becomes a leaf. Returns the expected
+    errors."""
     alone = leaf_errors(node)
     if not node.branches:
         return alone
@@ -71,7 +75,7 @@ def prune_by_errors(node: Node) -> float:
 
 
 def prune_by_noise(node: Node) -> None:
-    """A node becomes a leaf if the rows of its branches, by class, are no more than their noise on average."""
+    """Turn a node above leaves into a leaf if the average class count of its branches does not exceed its noise."""
     for branch in node.branches:
         prune_by_noise(branch)
     if node.branches and not any(branch.branches for branch in node.branches):
@@ -88,8 +92,8 @@ PRUNE: dict[str | None, Callable[[Node], object]] = {
 
 
 def class_shares(node: Node, around: Numbers) -> list[Numbers]:
-    """The class shares of the leaves: each is given pseudo-rows in proportion to its noise, shared out as in the node
-    around it. A leaf without rows, such as that of an unseen value, says what its parent says."""
+    """The class shares of each leaf, in order: from the root (whose parent is `around`) down, every node gets
+    pseudo-rows in proportion to its noise, shared out as in its parent. A leaf without rows has its parent's shares."""
     level, shares, found = [node], around[None], dict[Node, Numbers]()
     while level:
         rows = np.maximum([each.counts for each in level], 0)

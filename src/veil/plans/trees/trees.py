@@ -1,4 +1,4 @@
-"""Decision trees and forests: one way to grow them, and what five papers make of it.
+"""Decision trees and forests: the presets of five papers and Veil's own, all on one way to grow trees.
 
 Friedman and Schuster, KDD 2010; Mohammed, Barouti, Alhadidi and Chen, 2015; Jagannathan, Pillaipakkamnatt and Wright,
 2009; Patil and Singh, 2014; Fletcher and Islam, 2015.
@@ -32,12 +32,12 @@ FORESTS = {
 }
 TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs it
 SEED = 2009  # shapes drawn by coins are public, and the same for everyone
-MOST_CODES = 1 << 23  # of all candidates: as many as a column has codes, each about all of these
+MOST_CODES = 1 << 23  # limit of the sum over columns of codes^2: candidates times codes
 MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
-GROWTH = 5  # a level more for each time as many rows that stand out of the noise
-APART = 6  # columns up to which evidence is added in full: of more, some say the same thing again
+GROWTH = 5  # rows times epsilon must grow by this factor for one more level
+APART = 6  # up to six columns evidence is added in full; with more, some is redundant
 Forest = tuple[list[Node], list[float], Numbers]  # trees, their weights, the class shares of all rows
-PLENTY = 10_000  # rows that stand out of the noise, from which a forest grows a tree over all columns
+PLENTY = 10_000  # rows times epsilon from which a forest grows a tree over all columns
 
 
 def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None) -> CellScores:
@@ -47,7 +47,7 @@ def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth
     choices of a level. By "friedman-schuster", one part of 2 (d + 1) for the choices of a level and one for the sizes
     of its nodes; by "mohammed", one of d + 1 for the choices. A leaf takes what is left on its path.
 
-    Returns the logarithms of the class shares in the leaves.
+    Returns a scorer: the logarithms of the class shares in the row's leaf.
     """
     root, prior = grow_tree(source, budget, preset=preset, depth=depth)
     return CellScores(root.partition(), _logs(class_shares(root, prior)))
@@ -56,7 +56,7 @@ def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth
 def grow_tree(
     source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None
 ) -> tuple[Node, Numbers]:
-    """The tree of `decision_tree` with the counts of its nodes, and the class shares of all rows."""
+    """The tree of `decision_tree` with the counts of its nodes, and the class shares over all rows."""
     rules, cuts = _check(source, TREES, preset, depth)
     _check_budget(source, budget, rules, depth, 1)
     rows, rest = _rows(source, budget, rules, depth)
@@ -73,16 +73,16 @@ def random_forest(
     trees: int | None = None,
     apart: bool = False,
 ) -> Sum:
-    """Several trees, whose evidence is added up.
+    """Several trees, whose log-likelihood ratios are added up.
 
-    Budget: 3 % for the number of rows, if depth or trees follow from it. The rest is divided equally between the
-    trees; with `apart` each has rows of its own, drawn at random, and all of the rest. A tree whose cuts are drawn by
-    public coins ("jagannathan", "fletcher-islam") pays for the counts in its leaves alone; others as `decision_tree`.
-    By "veil" every column has a tree of its own, which is never grown; `trees` (one, if rows that stand out of the
-    noise are plenty, else none) are grown over all columns and share half of the budget.
+    Budget: 3 % for the number of rows, if depth or trees follow from it. The rest is divided equally between the trees;
+    with `apart` each has rows of its own, drawn at random, and all of the rest. A tree whose cuts are drawn by public
+    coins ("jagannathan", "fletcher-islam") pays for the counts in its leaves alone; others as `decision_tree`. By
+    "veil" every column has a tree of its own with a single cut; `trees` (one if rows times epsilon are 10,000 or more,
+    else none) are grown over all columns and share half of the budget.
 
-    Returns a sum over the trees: logarithms of how far the class shares in a leaf are from those of all rows, less the
-    more often a path meets each column.
+    Returns a scorer, a sum over the trees: log(class shares in the row's leaf / those of all rows), weighted less the
+    more often a path uses each column.
     """
     made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart)
     return made if isinstance(made, Sum) else _add(*made)
@@ -91,8 +91,8 @@ def random_forest(
 def grow_forest(
     source: Source, budget: Budget, *, preset: str, depth: int | None, trees: int | None, apart: bool
 ) -> Forest | Sum:
-    """The trees of `random_forest`, their weights and the class shares of all rows; their scores if they are not
-    listed."""
+    """The trees of `random_forest`, their weights and the class shares over all rows; a scorer, if the trees are too
+    large to be built of Node objects."""
     rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
     _check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
     if rules.rooted:
@@ -107,7 +107,8 @@ def grow_forest(
 
 
 def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tuple[Source, ...], tuple[Budget, ...]]:
-    """The rows and the budget of each tree: all rows and a part, or rows of its own and everything."""
+    """The source and the budget of each tree: all rows and a share of the budget or, with `apart`, disjoint rows and
+    all of it."""
     if apart:
         return source.split_at_random(*[1] * count), (budget,) * count
     return (source,) * count, budget.each(count)
@@ -116,8 +117,8 @@ def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tu
 def _by_coins(
     source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None, apart: bool
 ) -> Forest | Sum:
-    """Trees that public coins draw, each with counts in its leaves: of all leaves or, if these are too many to be
-    listed, of those above a threshold."""
+    """Random trees, each with counts in its leaves: in all leaves or, if these are too many, in those above a
+    threshold."""
     counted, rest = _classes(source, budget, cuts, rules, depth, trees)
     rows = max(float(counted.value.sum()), 1.0) if counted else 1.0
     count = trees or rules.trees or _trees(source, cuts, rows, rest)
@@ -136,7 +137,8 @@ def _by_coins(
 def _classes(
     source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
 ) -> tuple[Release[Any] | None, Budget]:
-    """The rows of each class, if a rule needs them or trees may be too large to be listed; what is left besides."""
+    """The noisy rows of each class, if a rule needs them or trees may be too large for Node objects, else None; and the
+    budget that is left."""
     count = trees or rules.trees or MOST_TREES
     if depth is not None and not rules.support and count * cuts.most_leaves(depth) <= MOST_LISTED:
         return None, budget
@@ -153,7 +155,8 @@ def _unlisted(
     depth: int,
     rows: float,
 ) -> Sum:
-    """Trees with any number of leaves: a leaf that was not released says what the counted node above it says."""
+    """A scorer from random trees with any number of leaves: a leaf that was not released has the shares of its counted
+    ancestor."""
     prior = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.scale or 0.0, LEAST_SCALE))
     needed = _needed(source, parts[0]) if rules.support else 0.0
     firsts = _firsts(source, rules, len(parts), np.random.default_rng(SEED))
@@ -171,7 +174,8 @@ def _unlisted(
 def _by_column(
     source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
 ) -> Forest:
-    """A tree for each column and, for half of the budget and of the evidence, trees that are grown over all columns."""
+    """A tree with one cut for each column and, with half of the budget and of the weight, trees grown over all
+    columns."""
     rows, budget = _rows(source, budget, rules, depth)
     signal = rows * float(source.per_row(budget))
     count = int(signal >= PLENTY) if trees is None else trees
@@ -191,7 +195,7 @@ def _by_column(
 
 
 def _trust(root: Node, rows: float) -> float:
-    """The weight of what leaves say whose average count is below the deviation of its noise: less than one."""
+    """The weight of a tree: the square root of average leaf count over noise, at most one."""
     leaves = root.leaves()
     return sqrt(min(rows / (len(leaves) * len(leaves[0].counts) * leaves[0].deviation), 1.0))
 
@@ -199,7 +203,7 @@ def _trust(root: Node, rows: float) -> float:
 def _draw(
     source: Source, cuts: Cuts, rules: Rules, depth: int, rows: float, budget: Budget, count: int
 ) -> list[Node] | None:
-    """The trees before anything is asked; None if together they have too many leaves to be listed."""
+    """The random trees, before anything is asked; None if together they have too many leaves for Node objects."""
     coins, needed = np.random.default_rng(SEED), _needed(source, budget) if rules.support else 0.0
     roots, most = list[Node](), MOST_LISTED
     for first in _firsts(source, rules, count, coins):
@@ -212,7 +216,8 @@ def _draw(
 
 
 def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator) -> Sequence[str | None]:
-    """The columns of the roots: by support every column once before one comes again, else as the coins fall."""
+    """The column of each tree's root: with `support` every column once before any comes again, else None, for the coins
+    to draw."""
     if not rules.support:
         return [None] * count
     names = [column.name for column in source.schema.features]
@@ -221,7 +226,7 @@ def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator
 
 
 def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
-    """All trees with equal weights, less the more often a path meets each column; none for a tree of one leaf, whose
+    """All trees with one weight, smaller the more often a path uses each column; zero for a tree of one leaf, whose
     shares differ from those of all rows by noise alone."""
     often = sum(root.depth() for root in roots) / len(source.schema.features)
     prior = _finish(roots, rules)
@@ -229,7 +234,8 @@ def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
 
 
 def _finish(roots: list[Node], rules: Rules) -> Numbers:
-    """Add up and prune; the class shares of all rows by all trees come back."""
+    """Add up the counts of all trees and prune them. Returns the class shares over all rows, averaged over the
+    trees."""
     for root in roots:
         add_up(root)
     deviation = sqrt(sum(root.deviation**2 for root in roots)) / len(roots)
@@ -240,7 +246,7 @@ def _finish(roots: list[Node], rules: Rules) -> Numbers:
 
 
 def _add(roots: list[Node], weights: list[float], prior: Numbers) -> Sum:
-    """Every tree says how its leaf differs from all rows, with its weight."""
+    """A scorer: the prior plus, for each tree, its weight times log(class shares of the leaf / prior)."""
     start = np.log(prior)
     ratios = [weight * (_logs(class_shares(root, prior)) - start) for root, weight in zip(roots, weights, strict=True)]
     scores = [ratio + start / len(roots) for ratio in ratios]
@@ -252,7 +258,7 @@ def _logs(shares: list[Numbers]) -> Numbers:
 
 
 def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None) -> tuple[float, Budget]:
-    """The noisy number of rows, if a rule needs it, and what is left of the budget."""
+    """The noisy number of rows (1 if no rule needs it), and the budget that is left."""
     if (rules.depth or depth) and rules.trees and not rules.support:
         return 1.0, budget
     to_size, rest = budget.split(TO_SIZE, 100 - TO_SIZE)
@@ -265,7 +271,7 @@ def _needed(source: Source, budget: Budget) -> float:
 
 
 def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: float, budget: Budget) -> int:
-    """The levels of a tree: as asked, as the rules say, or as the rows call for."""
+    """The depth of a tree: as given, as the preset says, or growing with the logarithm of rows times epsilon."""
     fits = MOST_DEPTH if rules.tested or rules.gathered else cuts.deepest(room(source, cuts))
     if depth is not None or rules.depth is not None:
         return min(depth or rules.depth or 1, fits)
@@ -274,25 +280,27 @@ def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: fl
 
 
 def _random_depth(source: Source, cuts: Cuts, rows: float) -> int:
-    """Half of the columns, or as many levels as leave rows in the leaves (Jagannathan et al.)."""
+    """The depth of random trees: half the number of columns, or less if leaves would be empty (Jagannathan et al.)."""
     wanted = min(len(source.schema.features) // 2, log(rows) / log(cuts.branching) - 1)
     return int(np.clip(wanted, 1, deepest_drawn(source.schema)))
 
 
 def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
-    """As many as columns, or more or fewer of them, as long as their leaves hold enough rows (Fletcher and Islam)."""
+    """The number of trees: that of the columns, raised or lowered so that leaves hold enough rows (Fletcher and
+    Islam)."""
     columns, needed = len(source.schema.features), _needed(source, budget)
     least, most = (rows / cuts.branching**depth / needed for depth in (columns / 2, 2))
     return int(np.clip(min(max(columns, least), most), 1, MOST_TREES))
 
 
 def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
-    """Refuse more trees or levels than can be paid for, before anything is charged, and say what would fit."""
+    """Raise BadInput if there are more trees or levels than the budget can pay for, and say what would fit; nothing is
+    charged."""
     tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
     of_level, of_leaf = 1 + tests, rules.leaf + tests
-    affordable = int(source.per_row(budget) / SMALLEST_EPSILON)  # parts that it can have
+    affordable = int(source.per_row(budget) / SMALLEST_EPSILON)  # units of the smallest epsilon that the budget has
     if trees * (levels * of_level + of_leaf) <= affordable or affordable < of_level + of_leaf:
-        return  # what cannot pay for a single cut is refused by the first question
+        return  # a budget too small for a single cut is refused by the first question
     fits = [f"{affordable // (levels * of_level + of_leaf)} trees"] if trees > 1 else []
     fits += [f"a depth of {max((affordable // trees - of_leaf) // of_level, 0)}"] if levels else []
     raise BadInput(f"the budget pays for {' or '.join(fits)} at most: use a larger one, or less of them")
@@ -301,7 +309,7 @@ def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | Non
 def _check(
     source: Source, presets: dict[str, Rules], preset: Any, depth: Any, trees: Any = None, apart: Any = False
 ) -> tuple[Rules, Cuts]:
-    """The rules of a preset and the candidates; complains before anything is charged."""
+    """The rules of a preset, and the candidate cuts. Raises BadInput before anything is charged."""
     if source.schema.label is None or not source.schema.features:
         raise BadInput("a tree needs a label, and a column besides it to divide by")
     if preset not in presets:
