@@ -1,4 +1,4 @@
-"""Whatever is published: its outcome, what it is worth, and a page of HTML about it for readers who did not run it."""
+"""What everything published shares: its outcome, its verdict, and a report in HTML for readers who did not run it."""
 
 import os
 from abc import ABC, abstractmethod
@@ -17,33 +17,34 @@ HEIGHT = 640  # pixels of a page in a notebook
 
 
 class Page(str):
-    """The text of a page of HTML, which a notebook shows as the page itself."""
+    """The HTML text of a page; a notebook shows it as the page itself."""
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self)}" sandbox style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
 
 
 class Published(ABC):
-    """Whatever was made of noisy answers: `outcome_` says how, and its parts can be read by names of their own.
+    """Base class of everything made from noisy answers: `outcome_` holds all of it, and its parts have names of their
+    own.
 
-    Before a fit there is no outcome, and none of them.
+    Before a fit there is no outcome, and none of these attributes.
     """
 
     outcome_: Outcome[Any]
 
     @property
     def schema_(self) -> Schema:
-        """What was public about the rows."""
+        """The schema, which declared what was public about the rows."""
         return self.outcome_.schema
 
     @property
     def releases_(self) -> tuple[Release[Any], ...]:
-        """Every noisy answer that it was made from, in their order."""
+        """Every noisy answer that it was made from, in the order in which they were asked."""
         return self.outcome_.releases
 
     @property
     def receipts_(self) -> tuple[Receipt, ...]:
-        """What the answers were charged."""
+        """The receipts of the charges for these answers."""
         return self.outcome_.receipts
 
     @property
@@ -53,22 +54,22 @@ class Published(ABC):
 
     @property
     def private_(self) -> bool:
-        """Whether the promise holds: a declared schema, and noise that nobody can repeat."""
+        """Whether the promise holds: the schema was declared, and the noise is such that nobody can repeat it."""
         return self.outcome_.private
 
     @property
     @abstractmethod
     def verdict_(self) -> Verdict:
-        """What it is worth beside its noise, from what was released and declared alone."""
+        """How good it is in relation to its noise, judged from released and declared values alone."""
 
 
 class Reported(Published):
-    """What has a report of its outcome."""
+    """Base class of everything that has a report."""
 
     def report(
         self, path: "str | os.PathLike[str] | None" = None, *, ledger: Any = None, force: bool = False
     ) -> "Path | Page":
-        """Write one page of HTML about it, and give back its path; without a path, give back the page.
+        """Write a report, one page of HTML, and return its path; without a path, return the page.
 
         The page stands by itself: what was asked, what it cost, what the noise does to it and what was released, made
         of released values alone, so it may be published as they may. `ledger` is a Ledger or the path of one, which
@@ -84,8 +85,10 @@ class Reported(Published):
 
 
 def _balance(made: Reported, ledger: Any) -> dict[str, Any]:
-    """What is left of its ledger and the limit, if that ledger was charged for it."""
-    book = getattr(made, "ledger", None) if ledger is None else ledger
-    book = Ledger.open(book) if isinstance(book, (str, os.PathLike)) else book
+    """{"left": ..., "limit": ...} of the ledger that was charged for it; {} if that is not known."""
+    ledger = getattr(made, "ledger", None) if ledger is None else ledger
+    ledger = Ledger.open(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
     charged = {receipt.ledger for receipt in getattr(made, "receipts_", ())}  # none before a fit
-    return {"left": book.left, "limit": book.limit} if isinstance(book, Ledger) and book.id in charged else {}
+    if not isinstance(ledger, Ledger) or ledger.id not in charged:
+        return {}
+    return {"left": ledger.left, "limit": ledger.limit}

@@ -41,9 +41,9 @@ def cases() -> tuple[Case, ...]:
 
 
 def look(number: int, deep: bool = False) -> Finding:
-    """The finding of one case, by its place among `cases()`.
+    """The finding of one case, by its index among `cases()`.
 
-    The error allowed to the whole suite is divided among all its cases, so that all findings hold together.
+    The error probability of the whole suite is divided among all its cases, so that all findings hold together.
     """
     case = cases()[number]
     noise: Noise = SystemNoise() if deep else SeededNoise(np.random.default_rng([SEED, number]))
@@ -51,7 +51,7 @@ def look(number: int, deep: bool = False) -> Finding:
 
 
 def trials_of(case: Case, deep: bool) -> int:
-    """How many runs a case gets on each table. More of them show a smaller excess, which only matters for ours: a
+    """The number of runs of a case on each table. More runs show a smaller excess, which only matters for ours: a
     broken twin has to be caught, for which a few times the runs of the quick audit are plenty."""
     if not deep:
         return case.quick
@@ -87,7 +87,7 @@ def audit(
 
 
 def _looks(numbers: Sequence[int], deep: bool, jobs: int) -> Iterator[tuple[int, Finding]]:
-    """The findings of these cases, as they come."""
+    """The number and finding of each of these cases, in the order in which they are done."""
     if jobs == 1:
         yield from ((number, look(number, deep)) for number in numbers)
         return
@@ -101,14 +101,15 @@ def _looks(numbers: Sequence[int], deep: bool, jobs: int) -> Iterator[tuple[int,
 
 
 def facts(finding: Finding) -> dict[str, Any]:
-    """A finding for machines, under the names that `table` has."""
+    """A finding as plain values for JSON, under the names that `table` uses."""
     kind = "broken" if finding.broken else "ours"
     numbers = (float(finding.claim), finding.bound, finding.caught, finding.at_claim, finding.ceiling, finding.trials)
     return dict(zip(HEADER, (finding.name, kind, *numbers, finding.event), strict=True))
 
 
 def table(findings: Sequence[Finding]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """A header and one row of text for each finding; "could see" is the largest bound that so many runs can give."""
+    """The header and one row of text for each finding; "could see" is the largest bound that this many runs can
+    give."""
     return HEADER, [
         (
             finding.name,

@@ -31,7 +31,7 @@ DEMANDS = 4  # questions that the analyst of `charged_afterwards` asks
 
 
 def raised(table: Table) -> int:
-    """How far the table's rows raise a count: its number of rows."""
+    """The number of rows of a table, by which they raise a count."""
     return len(table["label"])
 
 

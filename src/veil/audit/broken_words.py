@@ -47,8 +47,8 @@ def noise_cut(table: Table, noise: Noise, trials: int, each: int = 100) -> Array
 
 
 def noise_cut_loss(each: int, rate: float = 0.5, reach: int = 60) -> float:
-    """What noise-cut loses, exactly, if all of one word list is selected and none of another, as long, and the row
-    could have moved both: counts of (0, 1) against (1, 0), each list on its side."""
+    """The exact loss of noise-cut if all words of one list are selected and none of another, equally long one, where
+    the row could have moved both: counts of (0, 1) against (1, 0), each list on its side."""
     levels = np.arange(-reach, reach + 1)
     weight = np.exp(-rate * np.abs(levels)) * (1 - exp(-rate)) / (1 + exp(-rate))
 

@@ -1,5 +1,5 @@
-"""Audits of evaluations, from scores and labels to what the functions give back; and twins that choose thresholds for
-free or give exact points."""
+"""Audits of evaluations, from scores and labels to the results; and twins that choose thresholds for free or return
+exact points."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -28,7 +28,7 @@ WHOLE_TABLE = {"what is seen": list}
 
 
 def evaluations() -> Iterator[Case]:
-    """Every evaluation function on the pair that is as bad for it as we know, then the twins."""
+    """A case for every evaluation function, on the worst pair of tables that we know, then the twins."""
     none, one = _rows(), _rows(HIGH)
     about = "from scores and labels to the result"
     yield Case("private_confusion_matrix", 1, (none, one), _running(_matrix), about, **FEW, views=WHOLE_TABLE)
@@ -42,7 +42,7 @@ def evaluations() -> Iterator[Case]:
 
 
 def _spending_twice() -> Iterator[Case]:
-    """Curves and areas on tables where one row moves all that they ask.
+    """Cases of curves and areas on tables where one row moves every answer.
 
     The score of a row at the top lies above every threshold, so its part of the curve is known, and one row in the
     middle lets it move the thresholds too. A positive below two negatives, the first of its class, is a whole
@@ -63,7 +63,7 @@ def _rows(*rows: tuple[float, str]) -> dict[str, Any]:
 
 
 def _running(see: Any, budget: Budget = ONE) -> Runs:
-    """An evaluation made anew each time, with a ledger of its own."""
+    """Runs of an evaluation, each with a ledger of its own."""
 
     def runs(table: Any, noise: Noise, trials: int) -> list[Any]:
         asked = {"y": table["label"], "epsilon": budget, "schema": SCHEMA, "random_state": noise}
@@ -73,26 +73,27 @@ def _running(see: Any, budget: Budget = ONE) -> Runs:
 
 
 def _curve(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
-    """The positives of the row's part and of the others, and whether the upper cut is near the row."""
+    """An observation: positives in the row's part of the curve and in the others, and whether the upper cut is near the
+    row."""
     curve = private_roc_curve(scores, parts=2, **asked)
     counts = np.clip(np.round(curve.counts.counts[:, 1]), 0, 2).astype(int)
     return (*counts.tolist(), int(np.digitize(curve.thresholds[1], [0.1, 0.5, 0.9])))
 
 
 def _upper_part(scores: Any, asked: dict[str, Any]) -> tuple[bool, bool]:
-    """Whether the positives of the upper part, and the cut below it, speak for the row."""
+    """An observation: whether the positives of the upper part, and the cut below it, point to the row."""
     curve = private_roc_curve(scores, parts=2, **asked)
     return bool(curve.counts.counts[-1, 1] > 0), bool(curve.thresholds[1] > 0.5)
 
 
 def _misordered_and_size(scores: Any, asked: dict[str, Any]) -> tuple[float, int]:
-    """The released misordered rows, and the positives."""
+    """An observation: the released number of misordered rows, and of positives."""
     wrong, sizes = private_auc(scores, **asked).releases_
     return wrong.value, int(sizes.value[0, 1])
 
 
 def _for_the_row(seen: list[Any]) -> Any:
-    """How far both answers speak for the row, three to one as they share the budget; in eighths."""
+    """How strongly both answers point to the row, weighted three to one as they share the budget; in eighths."""
     wrong, positives = np.transpose(seen)
     return np.round(8 * (3 * np.clip(wrong, 0, 1) + np.clip(positives, 0, 1)))
 

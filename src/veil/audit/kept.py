@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parent.parent
 
 
 class Kept:
-    """The findings in a file, a line for each; those of other code or of another number of runs do not count."""
+    """The findings in a file, a line for each; those of other code or another number of runs are ignored."""
 
     def __init__(self, path: Path | None) -> None:
         self.path, self._found = path, dict[tuple[str, int], Finding]()
@@ -36,14 +36,14 @@ class Kept:
                 file.write(json.dumps({"code": code(), **asdict(finding)}) + "\n")
 
     def done(self) -> None:
-        """Forget all: the next audit starts anew."""
+        """Remove the file: the next audit starts anew."""
         if self.path:
             self.path.unlink(missing_ok=True)
 
 
 @cache
 def code() -> str:
-    """The digest of all that is audited, and of the audit."""
+    """A digest of the code that is audited, and of the audit."""
     digest = hashlib.sha256()
     for path in sorted(SOURCE.rglob("*.py")):
         digest.update(path.read_bytes())

@@ -43,7 +43,7 @@ def models() -> Iterator[Case]:
 
 
 def fitting(kind: type[PrivateClassifier]) -> Runs:
-    """A model fitted anew each time: the first and the last released count that the row is in, and its probability."""
+    """Runs that fit a model anew: the first and last released count that the row is in, and the row's probability."""
 
     def runs(table: Table, noise: Noise, trials: int) -> Any:
         return np.array([_seen(kind, table, noise) for _ in range(trials)])
@@ -63,7 +63,7 @@ def _seen(kind: type[PrivateClassifier], table: Table, noise: Noise) -> list[flo
 
 
 def _count(release: Release[Any]) -> int:
-    """The released number of rows like the one in question, of the first class."""
+    """The released count of rows like the one in question, for the first class."""
     cell = int(release.question.cells({"": np.zeros(1, np.uint8), **CODES})[0])
     if isinstance(release.value, SparseCounts):
         place = np.flatnonzero(release.value.codes == cell * release.value.classes)
@@ -72,7 +72,7 @@ def _count(release: Release[Any]) -> int:
 
 
 def _quarters(scorer: Any) -> int:
-    """How far the row's weights speak for its class, in quarters of a unit of the score."""
+    """How strongly the row's weights point to its class, in quarters of a unit of the score."""
     (first, second), start = scorer.scores(CODES)[0], scorer.start
     return int(first - second - start[0] + start[1]) // (UNIT // 4)
 

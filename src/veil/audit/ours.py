@@ -68,7 +68,7 @@ ZERO_OR_ONE = {"counts": between(0, 1)}
 
 
 def ours() -> list[Case]:
-    """Every verb of Source, on its worst pairs."""
+    """A case for every verb of Source, on its worst pairs."""
     return [
         *_counts(),
         *_sparse_counts(),
@@ -83,7 +83,7 @@ def ours() -> list[Case]:
 
 
 def _counts() -> list[Case]:
-    """Of everything, of several partitions at once, and of rows that do not fit the schema."""
+    """Cases of counts: of everything, of several partitions at once, and of rows that do not fit the schema."""
     strange, blank = rows(RED_ROW, ("maybe", "red", 1)), rows(RED_ROW, ("yes", None, None))
     by_label = asking(lambda source: source.count(WHOLE, ONE).value[0])
     by_place = parading(lambda source: source.count(PLACE, ONE).value[:PLACES, 0])
@@ -114,7 +114,8 @@ def _in_shares(source: Source) -> Any:
 
 
 def _sparse_counts() -> list[Case]:
-    """What is published is a set of cells with counts: neither which cells, nor how many, nor their order may tell."""
+    """Cases of sparse counts, whose answer is a set of cells: neither which cells, nor how many, nor their order may
+    tell."""
     small = asking(lambda source: _set(source.count_sparse(COLOURS, TWO, threshold=0).value))
     huge = Schema(
         name="audit", column=[Categorical(name=f"c{i}", values=tuple(map(str, range(99)))) for i in range(10)]
@@ -158,7 +159,8 @@ def _count_of(seen: list[Any], cell: int) -> Any:
 
 
 def _choices() -> list[Case]:
-    """Candidates that tie until a row raises one of them by the whole range of the score and the other not at all."""
+    """Cases of choices: candidates that tie until a row raises one of them by the score's whole range, the other not at
+    all."""
     first, second = (Predicted(Linear({}, constant)) for constant in ([1, 0], [0, 1]))
     crowd = [("yes", "red", 1)] * 50
     two_crowds = [*crowd[:11], *[BLUE_ROW] * 5]  # a lead at which a row moves the score most, in one cell and in two
@@ -175,7 +177,8 @@ def _choices() -> list[Case]:
 
 
 def _divisions(crowd: list[Row]) -> list[Case]:
-    """A choice in every cell at once: the row's cell as above, and cells that the row is not in."""
+    """Cases of choices in every cell at once: in the row's cell as in `_choices`, and in cells that the row is not
+    in."""
     green = [("no", "green", 3)] * 5
     candidates = [NOTHING, AGES]
     return [
@@ -196,13 +199,13 @@ def _choice(name: str, score: Score, candidates: list[Partition], others: list[R
 
 
 def winner(candidates: list[Partition], score: Score, source: Source, **more: Any) -> int:
-    """The place of the candidate that is chosen for epsilon 1."""
+    """The index of the candidate that is chosen for epsilon 1."""
     chosen = source.choose(candidates, score, ONE, **more).value
     return next(i for i, candidate in enumerate(candidates) if candidate is chosen)
 
 
 def _sieves() -> list[Case]:
-    """Answers of no to questions that the row raises pin the threshold's noise; the others say yes."""
+    """Cases of sieves: "no" to questions that the row raises pins the threshold's noise, while the others say "yes"."""
     one, two = (
         asking(sifting([RED] * 3 + [BLUE] * 5, Rows(0), 1, 1)),
         asking(sifting([RED] * 4 + [BLUE] * 4, Rows(0), 1, 2)),
@@ -236,7 +239,7 @@ def sifting(asks: list[Grid], score: Score, threshold: float, hits: int, budget:
 
 
 def _quantiles() -> list[Case]:
-    """Cut points that the row moves nearer to the quantile and others that it moves away, by the whole spread."""
+    """Cases of quantiles: the row moves some cut points nearer to the quantile and others away, by the whole spread."""
     scorer = CellScores(grid(SCHEMA, "age"), np.arange(6.0)[:, None])
     column = asking(lambda source: source.quantile("age", "2/3", TWO).value)
     scores = asking(lambda source: source.quantile(scorer, "1/2", TWO, grid=[1, 2, 3, 4]).value)
@@ -251,7 +254,7 @@ def _quantiles() -> list[Case]:
 
 
 def _misordered() -> tuple[Any, Any]:
-    """A positive below both negatives, when there is none yet: a whole row of them."""
+    """Two tables: a positive below both negatives is added where there was none, a whole misordered row."""
     negatives = [("no", "red", 3)] * 2
     ask = asking(lambda source: int(np.clip(2 * source.misordered("age", 0, ONE).value, -1, 4)))
     return (rows(*negatives), rows(*negatives, ("yes", "red", 0))), ask
@@ -263,7 +266,7 @@ def _of_age(last: int | None, *ages: int) -> tuple[Any, Any]:
 
 
 def _minima() -> list[Case]:
-    """A row on the wrong side of the offsets pulls with all its slope: one weight of each column moves."""
+    """Cases of minimise: a row on the wrong side of the offsets has slope 1, and moves one weight of each column."""
     few: dict[str, Any] = {"about": "weights that it can pull", "quick": 400, "deep": 10_000}
     return [
         Case("minimise by Logistic", 1, (EMPTY, LONE), asking(partial(pulled, Logistic())), **few),
@@ -276,7 +279,7 @@ def _minima() -> list[Case]:
 
 
 def pulled(loss: Loss, source: Source, groups: Any = None, margin: float = 0) -> int:
-    """How many of the row's two weights are pulled at least as far as the row can pull them."""
+    """How many of the row's two weights moved at least as far as the row can move them."""
     offsets, label = ([-15.0, 15.0], None) if loss.joint else ([-30.0 + margin], 0)
     part, penalty = (0.49, 4) if groups is None else (0.98, 8)
     settings: dict[str, Any] = {"label": label, "offsets": offsets, "penalty": penalty, "groups": groups}
@@ -286,7 +289,7 @@ def pulled(loss: Loss, source: Source, groups: Any = None, margin: float = 0) ->
 
 
 def _parts() -> list[Case]:
-    """Disjoint parts, asked in an order that depends on the answers, within one limit."""
+    """Cases of disjoint parts, asked in an order that depends on the answers, within one limit."""
     adaptive, nested = opening(_interleaved, limit=2), opening(_nested, limit=2)
     return [
         Case("split, adaptive analyst", 2, (EMPTY, LONE), adaptive, "limit 2, refusals seen", 600, 6_000),
@@ -296,7 +299,7 @@ def _parts() -> list[Case]:
 
 
 def _interleaved(source: Source) -> tuple[Any, ...]:
-    """Go on with the part that looks occupied, then with the other, until the ledger refuses."""
+    """Ask the part that looks occupied, then the other, until the ledger refuses; returns the answers."""
     red, _, blue, _ = source.split(COLOURS)
     seen = [_ask(red, ONE)]
     order = (red, blue, blue, red) if seen[0] == 1 else (blue, red, red, blue)
@@ -323,7 +326,7 @@ def both_rooms(source: Source) -> Any:
 
 
 def _people() -> list[Case]:
-    """Neighbours that differ by a person with five rows, of which two are kept."""
+    """Cases of neighbours that differ by a person with five rows, of which two are kept."""
     other = ("no", "green", 2, "ann")
     spread = people(other, *[("yes", colour, 1, "bob") for colour in ("red", "red", "blue", "blue", "blue")])
     total = parading(lambda source: source.count(PLACE, ONE).value[:PLACES, 0], MARCHERS)

@@ -79,7 +79,7 @@ def _sieves() -> Iterator[Case]:
 
 
 def _capped(source: Source) -> Array:
-    """How many of fifty raised questions and of fifty others a sieve with two hits says yes to."""
+    """How many of fifty raised questions, and of fifty others, a sieve with two hits says yes to."""
     answers = sifting([RED] * 50 + [BLUE] * 50, Rows(0), 0, 2, ONE)(source)
     return np.array([answers[:50].count("y"), answers[50:].count("y")])
 
@@ -123,7 +123,8 @@ def _count(source: Source, budget: Budget) -> int:
 
 
 def _forked_source(table: Table, noise: Noise, trials: int) -> Array:
-    """Child and parent ask the red part, which the blue one has paid for, with a ledger in a file for each run."""
+    """Runs, each with a ledger in a file, in which a child and its parent both ask the red part, for which the blue one
+    has paid."""
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         red = []
@@ -181,7 +182,7 @@ def _leaves() -> Iterator[Case]:
 
 
 def _size_and_cut(source: Source) -> Array:
-    """The noisy size for a tenth of epsilon, and whether all rows stay together, for the rest."""
+    """The noisy size for a tenth of epsilon and, for the rest, whether all rows stay together."""
     to_size, to_choose = ONE.split(1, 9)
     size = source.count(WHOLE, to_size, by_class=False).value[0, 0]
     return np.array([size, source.choose([WHOLE, COLOURS], Gini(), to_choose).value is WHOLE])

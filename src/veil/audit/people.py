@@ -59,9 +59,10 @@ def people() -> Iterator[Case]:
 
 
 def copies(schema: Schema) -> Runs:
-    """Runs made PLACES at a time: copies of the table's people, each in a cell of its own; a blank id stays blank.
+    """Runs made PLACES at a time: the table holds as many copies of its people, each in a cell of its own; a blank id
+    stays blank.
 
-    Gives the noisy numbers of red and of blue rows in each cell.
+    Returns the noisy numbers of red and of blue rows in each cell.
     """
 
     def runs(table: Table, noise: Noise, trials: int) -> Array:
@@ -80,7 +81,7 @@ def _like(who: Any, place: int) -> Any:
 
 
 def marked(table: Table) -> Marked:
-    """The rows with a mark that says that they are no people's."""
+    """The rows with a mark that says they belong to no people."""
     rows = Marked(table)
     rows.attrs = {MARK: {**CRAFTED, "columns": [column.name for column in PEOPLE.column]}}
     return rows
@@ -104,7 +105,7 @@ def lossy_ids(table: Table, noise: Noise, trials: int) -> Array:
 
 
 def _one_row_each(table: Table, ids: Sequence[str], noise: Noise, trials: int) -> Array:
-    """Noisy numbers of red and of blue rows, one row drawn at random of each person."""
+    """Noisy numbers of red and of blue rows, with one random row kept for each person."""
     rows = defaultdict[str, list[str]](list)
     for who, colour in zip(ids, table["colour"], strict=True):
         rows[who].append(colour)

@@ -85,12 +85,12 @@ def _best(source: Source, score: Any) -> tuple[int, ...]:
 
 
 def _weights(source: Source) -> npt.NDArray[Any]:
-    """The weights of the row's words, of a regression that is sure of the other class: the row pulls with slope 1."""
+    """The weights of the row's words in a regression that is sure of the other class, so that the row has slope 1."""
     return np.asarray(source.minimise(Logistic(), TWO_WORDS, TWO, label=0, offsets=[-30.0]).value[:, 0])
 
 
 def _seen(found: npt.NDArray[Any]) -> tuple[int, ...]:
-    """Places, and scores up to where tables cannot differ."""
+    """Indices, and scores clipped to where tables can differ."""
     return tuple(found[:, 0].tolist()) + tuple(np.clip(found[:, 1], -1, 3).tolist())
 
 
@@ -114,7 +114,7 @@ def _selectors() -> Iterator[Case]:
 
 
 def fitting(kind: Callable[..., Any], schema: Schema = WORDS, **settings: Any) -> Runs:
-    """A selector fitted anew each time: what it selected, in its order."""
+    """Runs that fit a selector anew: the selected features, in order."""
 
     def runs(table: Table, noise: Noise, trials: int) -> Any:
         return [tuple(_fit(kind(**settings), table, noise, schema).selected_) for _ in range(trials)]
@@ -128,20 +128,20 @@ def _fit(model: Any, table: Table, noise: Noise, schema: Schema = WORDS) -> Any:
 
 
 def _learned(table: Table, noise: Noise, trials: int) -> Any:
-    """The released counts of the row's words, of naive Bayes."""
+    """Runs of naive Bayes: the released counts of the row's words."""
     fitted = (_fit(SparseNaiveBayesClassifier(), table, noise) for _ in range(trials))
     return np.array([model.releases_[-1].value[:2, 0] for model in fitted])
 
 
 def _pipeline(table: Table, noise: Noise, trials: int) -> Any:
-    """What was selected, and the released count of the first of it."""
+    """Runs of a pipeline: the selected word, and its released count."""
     steps = [PrivateSelectKBest(k=1, score="count"), SparseNaiveBayesClassifier()]
     fitted = (_fit(PrivatePipeline(steps), table, noise) for _ in range(trials))
     return [(model.steps_[0].selected_[0], int(np.clip(model.releases_[-1].value[0, 0], 0, 1))) for model in fitted]
 
 
 def _pulled(kind: type[SparseLogisticRegressionClassifier], times: int = 1) -> Runs:
-    """The weights of the row's words, over what a row that is all surprise can pull them by."""
+    """Runs of a regression: the weights of the row's words, relative to the most that one row can move them."""
 
     def runs(table: Table, noise: Noise, trials: int) -> Any:
         fitted = (_fit(kind(), table, noise) for _ in range(trials))
@@ -159,7 +159,8 @@ class _TripleLogistic(SparseLogisticRegressionClassifier):
 
 
 def _surprised() -> Iterator[Case]:
-    """One row of a class that no other of many is of: the regression is sure of the other class, and pulled most."""
+    """Cases with one row of a class that no other row has: the regression is sure of the other class, and moves
+    most."""
     crowd = [("yes", "")] * 400
     tables = texts(*crowd), texts(*crowd, ("no", "ant bee"))
     views: dict[str, View] = {
@@ -203,6 +204,6 @@ def _capped(source: Source) -> npt.NDArray[Any]:
 
 
 def _clusters(source: Source) -> npt.NDArray[Any]:
-    """Which words are in the best clusters, and how far their centres are from nothing."""
+    """Which words are in the best clusters, and how far the centres are from zero."""
     found = clusters(source, Budget(1), ALL, Rows(), 2, groups=2)
     return np.array([*sorted(found.places), *np.clip(found.scores or (), 0, 20)]).astype(np.int64)

@@ -42,7 +42,7 @@ STOPPED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 
 class PlainFlags:
-    """A command whose help shows no type after a flag, which takes no value."""
+    """A command whose help shows no type after a flag, since flags take no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command it is mixed into
@@ -103,5 +103,5 @@ def main(app: typer.Typer = app) -> None:
 
 
 def _end(*_: Any) -> None:
-    """End on SIGTERM as on an interrupt, so that drafts of files are removed."""
+    """Treat SIGTERM like an interrupt, so that drafts of files are removed."""
     sys.exit(STOPPED[1])

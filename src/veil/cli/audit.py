@@ -58,7 +58,7 @@ def audit(
 
 
 def _on_bar(bar: Any) -> Callable[[str, int, int], None]:
-    """Shows on a bar which case is next, and how many there are."""
+    """A listener that shows the next case and the number of cases on a progress bar."""
     task = bar.add_task("auditing", total=None)
 
     def tell(name: str, done: int, total: int) -> None:
@@ -68,5 +68,5 @@ def _on_bar(bar: Any) -> Callable[[str, int, int], None]:
 
 
 def _in_lines(name: str, done: int, total: int) -> None:
-    """Prints a line for each case, where nobody sees a bar."""
+    """Print a line for each case, if there is no terminal for a bar."""
     echo(f"{done} of {total} done after {(monotonic() - STARTED) / 60:.0f} min; next: {name}", err=True)

@@ -1,4 +1,4 @@
-"""What the commands that charge a ledger share: checks before anything is charged, the plan, files, and the cost."""
+"""What the commands that charge a ledger share: checks before any charge, the plan, files, and the cost."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,8 +26,8 @@ from ..verdicts.learned import MEASURE
 from .output import Stopped, amounts, console, echo, print_json, show_table, steps
 
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
-SECONDS = 8e-8  # to read and encode one value, about
-PAGE, WIDTH = 1 << 22, 32  # bytes of a report, at most about; and of a number, a weight or a value in a file
+SECONDS = 8e-8  # about the time to read and encode one value
+PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
@@ -36,15 +36,15 @@ LedgerFile = Annotated[
     Path | None,
     typer.Option(help="The ledger to charge, of veil ledger create; without one, nothing adds up what you spend."),
 ]
-Writer = Callable[[Path, Any], None]  # of what was made, into a draft of its file
+Writer = Callable[[Path, Any], None]  # writes a result into the draft of a file
 Note = Annotated[str, typer.Option(help="A few words for the ledger: what this is for.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no rows, charge nothing.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
 def file_of(path: Path, encoding: str, multiline: bool, schema: Schema) -> RowFile:
-    """The file of rows; complains about absent columns, and those of a type that cannot fit, before anything is read
-    or charged."""
+    """The file of rows. Raises BadInput about missing columns, or columns of a type that cannot fit, before anything is
+    read or charged."""
     data = RowFile(path, encoding, multiline)
     present = data.types()
     wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
@@ -55,18 +55,18 @@ def file_of(path: Path, encoding: str, multiline: bool, schema: Schema) -> RowFi
 
 
 def open_ledger(ledger: Path | None, note: str, out: Path | None) -> Ledger | None:
-    """The ledger of a command, if it names one; its receipts will bear the note and the name of the file."""
+    """The ledger that a command names, or None; its receipts will bear the note and the name of the file."""
     return Ledger.open(ledger).noted(note, file=out or "") if ledger else None
 
 
 def own_ledger(cost: Budget, schema: Schema, note: str, out: Path | None) -> Ledger:
-    """A budget of its own, for a command without a ledger."""
+    """A ledger in memory with this cost as its limit, for a command without a ledger."""
     return Ledger(cost, schema.name).noted(note, file=out or "")
 
 
 @contextmanager
 def saying_charges(shared: Ledger | None, cost: Budget) -> Iterator[None]:
-    """Runs what is inside if the ledger can pay for it; says, if that is stopped or fails, what the ledger was charged
+    """Run the body if the ledger can pay for it; if it is interrupted or fails, print what the ledger was charged
     meanwhile, which is not refunded."""
     if shared:
         check_budget(shared, cost)
@@ -93,10 +93,10 @@ def run_and_write(
     force: bool,
     quiet: bool = False,
 ) -> Any:
-    """What was made of the rows in a file, once it and the others are written.
+    """Read the rows, call `make` on them, and write the result to `out` and to the other files. Returns the result.
 
-    The files are opened first, so that nothing is charged if they cannot be written; the first is whole before the
-    others are begun, so that what was paid for is kept whatever happens to these.
+    The files are opened first, so that nothing is charged if they cannot be written; `out` is complete before the
+    others are begun, so that what was paid for is kept, whatever happens to these.
     """
     names = ["reading rows", "asking", *["writing"] * len(others)]
     with ExitStack() as files, steps(*names, quiet=quiet) as step:
@@ -119,14 +119,16 @@ def run_and_write(
 
 
 def _opened(path: Path, force: bool, files: ExitStack) -> tuple[Path, ExitStack]:
-    """The draft of a file, and what gives it its name; or removes it, if the others fail before."""
+    """The path of a draft, and the context that renames it to its final name, or removes it if something fails
+    before."""
     one = files.enter_context(ExitStack())
     return one.enter_context(new_file(path, force=force)), one
 
 
 @contextmanager
 def _saying(done: list[Path], coming: list[Path]) -> Iterator[Callable[[Path], None]]:
-    """Says, if what runs inside fails, which files are saved and which are not; call what it yields for each."""
+    """Print, if the body fails, which files are saved and which are not; the body calls the yielded function for each
+    saved file."""
     try:
         yield done.append
     except BaseException:
@@ -136,9 +138,9 @@ def _saying(done: list[Path], coming: list[Path]) -> Iterator[Callable[[Path], N
 
 
 def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | None = None) -> None:
-    """Refuse, before anything is charged, if the disk seems too full for what is to be written; a generous guess.
+    """Raise, before anything is charged, if the disk seems too full for the files; a generous estimate.
 
-    `more` are files of rows, and how many of these there will be about.
+    `more` are files of rows, each with its approximate number of rows.
     """
     codes = sum(column.size for column in (*schema.features, *schema.texts))
     size = PAGE + WIDTH * codes * len(schema.classes)
@@ -147,8 +149,8 @@ def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | N
 
 
 def report_writer(ledger: Ledger, part: str = "", links: Mapping[str, str] | None = None) -> Writer:
-    """Writes the report of what was made, with what is left in the ledger, of which part of the rows it is, and where
-    other pages are."""
+    """A function that writes the report of a result, with what is left in the ledger, the part of the rows, and links
+    to other pages."""
 
     def write(draft: Path, made: Any) -> None:
         from ..report import report
@@ -160,7 +162,7 @@ def report_writer(ledger: Ledger, part: str = "", links: Mapping[str, str] | Non
 
 
 def facts(made: Published, ledger: Ledger) -> dict[str, Any]:
-    """How it was made and what it cost, for machines; what is left and the receipts are exact, as in the ledger."""
+    """The method, verdict, cost and receipts of a result, for JSON; amounts are exact, as in the ledger."""
     outcome = made.outcome_
     receipts = [receipt.to_dict() for receipt in outcome.receipts]
     costs = amounts(epsilon=outcome.epsilon, left=ledger.left)
@@ -169,7 +171,7 @@ def facts(made: Published, ledger: Ledger) -> dict[str, Any]:
 
 
 def say_verdict(verdict: Verdict) -> None:
-    """What a result is worth, and what to do about it."""
+    """Print the verdict on a result, and its advice."""
     style = STYLES[verdict.level]
     console.print(f"{verdict.words[:1].upper()}{verdict.words[1:]}.", style=style, markup=False, soft_wrap=True)
     if verdict.advice:
@@ -180,11 +182,11 @@ def say_verdict(verdict: Verdict) -> None:
 def say(
     made: Published, what: str, out: Path, page: Path | None, ledger: Ledger, shared: bool, beside: Sequence[Any] = ()
 ) -> None:
-    """What it is worth and what was written, whether it is private and what it cost.
+    """Print the verdict on a result, which files were written, whether it is private and what it cost.
 
-    `shared` says that it was charged to a ledger file.
+    `shared` says whether it was charged to a ledger file.
 
-    `beside` are receipts of what was answered in the same run.
+    `beside` are receipts of other answers in the same run.
     """
     outcome, verdict = made.outcome_, made.verdict_
     measured = bool(beside) and verdict.advice == MEASURE
@@ -200,13 +202,14 @@ def say(
 
 
 def say_not_private(outcome: Outcome[Any], what: str) -> None:
-    """Why the promise does not hold; nothing if it does."""
+    """Print why the promise does not hold; nothing if it does."""
     if not outcome.private:
         console.print((OPEN if outcome.schema.public else SEEDED).format(what=what), style="bold red")
 
 
 def _may_be_published(outcome: Outcome[Any], what: str) -> str:
-    """That it may be published; above a cost that hides little, what its report says of that instead."""
+    """A sentence that the result may be published or, if epsilon is so large that it hides little, the report's
+    warning."""
     from ..report.sections import WEAK, hidden
 
     weak = outcome.epsilon > WEAK
@@ -220,7 +223,7 @@ def show_plan(
     as_json: bool = False,
     expect: Callable[[Sequence[Any], Schema], Verdict] = of_rehearsal,
 ) -> None:
-    """How a run would divide its budget, what it would take, and what it would be worth."""
+    """Print how a run would divide its budget, how long it would take, and the verdict to expect."""
     plan = [_plan_row(release, releases, schema) for release in releases]
     width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
     width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
@@ -256,13 +259,13 @@ def show_plan(
 
 
 def _say_of_about(schema: Schema) -> None:
-    """What counts the noise stands beside."""
+    """Print which counts the noise is compared with."""
     guess = "" if schema.rows is not None else " The schema does not say how many there are: rows = N would."
     console.print(f"“Of about” is a count of {guessed_rows(schema):,} rows, if they are spread evenly.{guess}")
 
 
 def _say_how_to_read(releases: Sequence[Any]) -> None:
-    """What the name of a table means, if one of a single column is asked for."""
+    """Print what the name of a table means, if there is one of a single column."""
     grids = [release.question for release in releases if isinstance(release.question, Grid)]
     for grid in [grid for grid in grids if len(grid.axes) == 1][:1]:
         name = readable(grid.columns[0])
@@ -287,8 +290,8 @@ def _say_size(schema: Schema, seconds: float, width: int) -> None:
 
 
 def _plan_row(release: Any, releases: Sequence[Any], schema: Schema) -> tuple[Any, ...]:
-    """An answer that a run would ask for, and what a count would be about; of weights, the noise in rows and the rows
-    that each is about."""
+    """A row of the plan: an answer, and about how large a count would be; for weights, the noise in rows and the rows
+    for each weight."""
     verb, about, epsilon, scale, error = plan_row(release, schema.rows_per_person)
     if slopes := of_slopes(release, releases, schema):
         return verb, about, epsilon, slopes[0], None, round(slopes[1])
@@ -296,7 +299,7 @@ def _plan_row(release: Any, releases: Sequence[Any], schema: Schema) -> tuple[An
 
 
 def _even_count(release: Any, schema: Schema) -> int | None:
-    """A count of rows that are spread evenly; of sparse ones, of which nobody knows how many there are, none."""
+    """The average count, if rows were spread evenly; None for sparse counts, whose number is not known."""
     if hasattr(release.value, "threshold"):
         return None
     parts = release.receipt.account != "/"  # of which the made-up rows tell how large they are

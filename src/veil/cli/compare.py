@@ -83,7 +83,7 @@ def show(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    """A row of the table on the terminal."""
+    """A row of the table that is printed."""
     delta = f" (delta {row['delta']:g})" if row["delta"] else ""
     measured = [_range(row, name) for name in ("auc", "accuracy", "m", "log_loss")]
     costs = ["-" if row[name] is None else number(row[name]) for name in ("seconds", "peak_memory")]

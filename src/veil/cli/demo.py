@@ -72,7 +72,7 @@ def demo(
 
 
 def draw_beside(curve: Any, truth: Any, scores: Any, path: Path) -> None:
-    """The private curve and the exact one, which only public rows may have."""
+    """Draw the private curve beside the exact one, which only public rows may have."""
     from matplotlib.figure import Figure
     from sklearn.metrics import roc_curve
 

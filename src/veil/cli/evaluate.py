@@ -80,19 +80,19 @@ def evaluate(
 
 
 def _beside(model: Path, page: Path) -> dict[str, str]:
-    """The report of the model, if it is where `veil train` puts it."""
+    """{title: link} of the model's report, if it is where `veil train` puts it."""
     about = model.with_suffix(".html")
     there = about.is_file() and about.resolve() != page.resolve()
     return {f"how {model.name} was made": link(about, page)} if there else {}
 
 
 def link(target: Path, page: Path) -> str:
-    """Where a file is, seen from a page."""
+    """The relative link from a page to a file."""
     return Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix()
 
 
 def say(found: Any, page: Path, charged: Ledger, shared: bool) -> None:
-    """What was found, and what it cost."""
+    """Print the result and what it cost."""
     console.print(f"{found.summary()}.", markup=False, soft_wrap=True)
     if found.same_rows_:
         console.print(FLATTERED, markup=False, soft_wrap=True)
@@ -100,7 +100,7 @@ def say(found: Any, page: Path, charged: Ledger, shared: bool) -> None:
 
 
 def numbers(found: Any) -> dict[str, Any]:
-    """The curve for machines; of several classes, one for each and M in place of the AUC."""
+    """The curve as plain values for JSON; for several classes one curve for each, and M in place of the AUC."""
     known = {"auc": found.auc, "auc_interval": list(found.auc_interval), **amounts(epsilon=found.epsilon)}
     known |= {"verdict": found.verdict_.to_dict(), "same_rows": found.same_rows_, "private": found.private_}
     known |= {"receipts": [receipt.to_dict() for receipt in found.receipts_]}
@@ -110,7 +110,7 @@ def numbers(found: Any) -> dict[str, Any]:
 
 
 def _points(curve: Any) -> dict[str, Any]:
-    """The points, a threshold beyond all scores as null, which JSON can hold."""
+    """The points of a curve for JSON; an infinite threshold is null."""
     cuts = [None, *curve.thresholds[1:-1].tolist(), None]
     bands = {"fpr_band": [side.tolist() for side in curve.fpr_band], "tpr_band": [s.tolist() for s in curve.tpr_band]}
     points = {"fpr": curve.fpr.tolist(), "tpr": curve.tpr.tolist(), "thresholds": cuts, **bands}

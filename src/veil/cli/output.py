@@ -1,4 +1,4 @@
-"""What commands share: tables on the terminal, JSON for machines, files that are whole or absent."""
+"""What all commands share: tables on the terminal, JSON, and files that are written whole or not at all."""
 
 import json
 import os
@@ -28,12 +28,12 @@ UNLIMITED = 10_000  # letters of a line that no terminal cuts
 
 
 def _width() -> int | None:
-    """That of the terminal or of COLUMNS (None, which Rich finds out); what goes to a file or a program is not cut."""
+    """The width of output: None for a terminal (Rich finds it out), unlimited for a file or a program."""
     return None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNLIMITED
 
 
 class SafeConsole(Console):
-    """A console that prints no character that could steer a terminal: a name in a schema may hold any."""
+    """A console that prints no control characters: a name in a schema may hold any."""
 
     def print(self, *things: Any, **how: Any) -> None:
         super().print(*(printable(thing, "\n") if isinstance(thing, str) else thing for thing in things), **how)
@@ -48,7 +48,8 @@ Multiline = Annotated[
 
 
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers to the right. The first column, which people type again, is on one line; none is cut."""
+    """Print a table, numbers to the right. Nothing is cut, and cells of the first column, which people type again, stay
+    on one line."""
     console.print(
         printable(title), style="bold", markup=False
     )  # the title of a narrow table would be broken to its width
@@ -65,15 +66,15 @@ def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
 
 
 def progress_bar(quiet: bool) -> Progress:
-    """A progress bar on the terminal, never among what is printed; none in `quiet`, as for machines."""
+    """A progress bar on the error stream; none if `quiet`, or if nobody sees it there."""
     # asked of the stream itself: a console may be told by the environment that any file is a terminal
     return Progress(console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty())
 
 
 @contextmanager
 def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
-    """A progress bar over named steps, and a line below it about the work inside one; call what it yields at the end of
-    each. It tells nothing about the rows."""
+    """A progress bar over named steps, with a line below it about the work inside a step; call the yielded function at
+    the end of each. It tells nothing about the rows."""
     with progress_bar(quiet) as bar:
         task, inside = bar.add_task(names[0], total=len(names)), Line(bar)
         coming = iter([*names[1:], "done"])
@@ -87,13 +88,13 @@ def steps(*names: str, quiet: bool = False) -> Iterator[Callable[[], None]]:
 
 
 class Stopped(SystemExit):
-    """The command was interrupted, and has said what that means."""
+    """Raised when a command was interrupted and has already said what that means."""
 
 
 def check_paths(*paths: Path | None) -> None:
-    """Refuse one file for two purposes: writing one would destroy the other.
+    """Raise if one file has two purposes: writing one would destroy the other.
 
-    The first path is what is written; its folder must be there.
+    The first path is the one that is written; its folder must exist.
     """
     if paths[0] and not paths[0].parent.is_dir():
         raise BadInput(f"{paths[0]} cannot be written: there is no folder {paths[0].parent}; make it first")
@@ -103,19 +104,19 @@ def check_paths(*paths: Path | None) -> None:
 
 
 def amounts(**exact: Fraction | float) -> dict[str, Any]:
-    """Amounts for machines, one rule for all commands: a number under its name, the exact one as text beside it."""
+    """Amounts for JSON: each as a number under its name, and the exact fraction as text beside it."""
     numbers = {name: as_number(value) for name, value in exact.items()}
     fractions = {name: value for name, value in exact.items() if isinstance(value, Fraction)}
     return {**numbers, **{f"{name}_exact": exact_text(value) for name, value in fractions.items()}}
 
 
 def as_number(value: Fraction | float) -> float:
-    """A number that JSON can hold, about the exact one."""
+    """A number that JSON can hold: a float, or an integer if it is too large for one."""
     return float(value) if -MOST_FLOAT < value < MOST_FLOAT else int(value)
 
 
 def echo(text: str, nl: bool = True, err: bool = False) -> None:
-    """Print text as it is, but for what could steer a terminal."""
+    """Print text without its control characters."""
     typer.echo(printable(text, "\n"), nl=nl, err=err)
 
 
@@ -124,6 +125,6 @@ def print_json(value: Any) -> None:
 
 
 def write_text(path: Path, text: str, force: bool = False) -> None:
-    """Write a new file, whole or not at all; an existing one only if asked to."""
+    """Write a new file, whole or not at all; an existing one is replaced only with `force`."""
     with new_file(path, force=force) as draft, writing(path):
         draft.write_text(text, encoding="utf-8")

@@ -93,7 +93,8 @@ def _left_out(made: Any) -> list[str]:
 
 
 def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:
-    """Refuse, before anything is charged, a file of rows that is none, and a number of rows for no file."""
+    """Raise, before anything is charged, if the name of the synthetic file is unknown, or `rows` is given without a
+    file."""
     if synthetic:
         check_table_path(synthetic)
     elif rows is not None:

@@ -72,7 +72,7 @@ def _draft(data: Path, types: Mapping[str, str], found: Sequence[Proposal], targ
 def _complete(
     found: Sequence[Proposal], target: str | None, classes: Sequence[str], answers: bool, label: str | None
 ) -> tuple[Sequence[Proposal], str | None, str]:
-    """The proposals with a label, and where this comes from, after asking if somebody answers."""
+    """The proposals, the label and where it was taken from, after asking questions if `answers` are given."""
     if answers:
         target, classes = (target, classes) if label else _ask_label(target, found)
         found = _asked(found, target, bool(classes))
@@ -81,7 +81,7 @@ def _complete(
 
 
 def _summary(found: Sequence[Proposal], target: str | None) -> str:
-    """How much of a draft is guessed, and how much is open."""
+    """A sentence on how many columns of a draft are guessed, and how many are to be filled in."""
     kept = [proposal for proposal in found if not proposal.left_out]
     guessed = sum(bool(proposal.source) for proposal in kept) - sum(p.is_open and bool(p.source) for p in kept)
     parts = {"left out": [proposal.name for proposal in found if proposal.left_out], "to fill in": _open(found, target)}
@@ -90,12 +90,12 @@ def _summary(found: Sequence[Proposal], target: str | None) -> str:
 
 
 def _open(found: Sequence[Proposal], target: str | None) -> list[str]:
-    """The columns of which something is to be filled in, and whether the label is."""
+    """The columns in which something has to be filled in, and the label if it is missing."""
     return [p.name for p in found if p.is_open and not p.left_out] + ["label"] * (target is None)
 
 
 def _next(data: Path, out: Path, found: Sequence[Proposal], target: str | None) -> str:
-    """What to do with a draft."""
+    """What to do next with a draft, as text."""
     if _open(found, target):
         return f"Complete it from public knowledge, then run: veil schema check {out}"
     return f"Read it, and correct it from public knowledge. Then run: veil schema check {out} --rows {data}"
@@ -110,7 +110,7 @@ def _say(text: str) -> None:
 
 
 def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str | None, tuple[str, ...]]:
-    """The column to predict and its classes, as somebody answers; the guess if nothing is answered."""
+    """Ask for the column to predict and its classes; an empty answer takes the guess."""
     while True:
         answer = _prompt(f"Column to predict, such as income or income:low,high [{readable(guess or 'none')}]").strip()
         try:
@@ -120,7 +120,7 @@ def _ask_label(guess: str | None, found: Sequence[Proposal]) -> tuple[str | None
 
 
 def _asked(found: Sequence[Proposal], target: str | None, known: bool) -> list[Proposal]:
-    """The proposals after asking about all columns, but for a label whose classes are known."""
+    """The proposals after asking about every column, except a label whose classes are known."""
     _say("For each column: Enter to accept, `18 to 97`, `2015-01-01 to 2024-12-31`, `a, b, c`, `text` or `skip`.")
     found = with_label(found, target, ()) if target else found
     return [p if known and p.name == target else ask_about(p, _prompt, _say) for p in found]
@@ -157,14 +157,15 @@ def check(
 
 
 def _counted(fit: Fit) -> tuple[Any, ...]:
-    """A row of the table; of clipped values also the share, since a few do no harm and many do."""
+    """A row of the table about one column; of clipped values also the share, since a few are harmless and many are
+    not."""
     rows = fit.declared + fit.clipped + fit.missing
     share = f" ({fit.clipped / rows:.1%})" if fit.clipped else ""
     return fit.column, fit.kind, fit.declared, f"{fit.clipped}{share}", fit.missing
 
 
 def _show_strangers(fits: Sequence[Fit], public: Schema) -> None:
-    """The unknown values by name, and TOML that declares them."""
+    """Print the unknown values, and TOML that would declare them."""
     lines, toml = [*stranger_lines(fits, public)], [*proposed_toml(fits, public)]
     if lines:
         console.print("\nNot as declared, the most frequent values first:", style="bold")
@@ -174,5 +175,5 @@ def _show_strangers(fits: Sequence[Fit], public: Schema) -> None:
 
 
 def _exact(fits: list[Fit], lost: Lost) -> dict[str, Any]:
-    """How rows fit, for machines."""
+    """How rows fit the schema, as plain values for JSON."""
     return {"not private": [vars(fit) for fit in fits], "left out, not private": vars(lost)}

@@ -76,7 +76,7 @@ def select(
 def _selector(
     score: str, k: int | None, threshold: float | None, at_most: int, how: str, words_per_row: int | None
 ) -> Any:
-    """The selector that the options ask for."""
+    """The selector for these options."""
     from ..models import KDiscernibilitySelect, PrivateSelectKBest, PrivateSelectThreshold
 
     if k is not None and threshold is not None:
@@ -93,11 +93,11 @@ def _selector(
 
 
 class _Nothing(Exception):
-    """Nothing was selected, which is an answer and was paid for; there is no schema to write."""
+    """Raised when nothing was selected: that is an answer and was paid for, but there is no schema to write."""
 
 
 def _fit(model: Any, data: RowFile, out: Path | None, force: bool, quiet: bool) -> None:
-    """Fit on the rows of a file; the schema of what was selected is whole or absent."""
+    """Fit on the rows of a file, and write the schema of the selected features, whole or not at all."""
     with steps("reading rows", "asking", quiet=quiet) as step:
         if out is None:
             rows = data.read()
@@ -118,7 +118,7 @@ def _fit(model: Any, data: RowFile, out: Path | None, force: bool, quiet: bool) 
 
 @contextmanager
 def _kept_words(model: Any) -> Iterator[None]:
-    """Says what was selected if that cannot be written: it was paid for."""
+    """Print what was selected if it cannot be written, since it was paid for."""
     try:
         yield
     except VeilError:
@@ -127,7 +127,7 @@ def _kept_words(model: Any) -> Iterator[None]:
 
 
 def _expected(model: Any, releases: Any, schema: Schema) -> Verdict:
-    """The verdict on a rehearsal: the noise of choices is public, and so is that of counts."""
+    """The verdict to expect, from a rehearsal: the noise of choices and of counts is public."""
     found = of_selection(releases, schema, 1, model.candidates(schema))
     if any(release.receipt.verb in CHOSEN for release in releases) or not releases:
         return replace(found, words=f"expected: {found.words}")

@@ -93,7 +93,7 @@ def train(
 
 
 class Training:
-    """A fit, and the curve on the rows that were kept apart if any were."""
+    """A fit and, if rows are set apart for testing, the ROC curve on them."""
 
     def __init__(self, model: Any, share: str | None, epsilon: str) -> None:
         self.model, self.share, self.epsilon = model, share, epsilon
@@ -118,7 +118,7 @@ class Training:
         return self.model
 
     def write(self, draft: Path, made: Any, links: dict[str, str]) -> None:
-        """The report of the curve."""
+        """Write the report of the curve."""
         charge.report_writer(self.model.ledger, JUDGED.format(self.share), links)(draft, self.curve)
 
 

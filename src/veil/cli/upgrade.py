@@ -1,4 +1,4 @@
-"""Ledgers of earlier versions were SQLite databases: their entries, rewritten as lines. The chain stays as it was."""
+"""Ledgers of earlier versions, which were SQLite databases, rewritten as lines. The hash chain stays the same."""
 
 import os
 import sqlite3
@@ -14,10 +14,10 @@ OLD = b"SQLite format 3\0"
 
 
 def upgrade(path: Path) -> int:
-    """The number of entries of a ledger file, once all of them are lines of a new file in its place.
+    """Rewrite a ledger file in place; returns the number of entries.
 
-    Nobody can charge the old one meanwhile; whoever still has it open finds that it was replaced. A ledger that is not
-    sound is left alone.
+    Nobody can charge the old file meanwhile; processes that still have it open find that it was replaced. A damaged
+    ledger is left alone.
     """
     path = path.resolve()
     with suppress(OSError), open(path, "rb") as file:
@@ -41,7 +41,8 @@ def upgrade(path: Path) -> int:
 
 
 def _file_at(path: Path) -> tuple[int, int]:
-    """Which file this is; not one with a second name, which would stay behind as a ledger that can be charged."""
+    """Device and inode of a file; refuses a file with a second name, which would stay behind as a ledger that can be
+    charged."""
     try:
         found = os.stat(path)
     except OSError:

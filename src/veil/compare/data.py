@@ -35,7 +35,7 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows to learn from and rows to be judged by; `truth` is the code of each test row's class."""
+    """Training rows and test rows; `truth` is the class code of each test row."""
 
     schema: Schema
     train: Any
@@ -67,7 +67,7 @@ def split(data: Data, seed: int) -> Split:
 
 
 def fold(data: Data, number: int) -> Split:
-    """One of ten folds for testing, the rest for training: a tenth of every class, dealt out in a random order."""
+    """One of ten folds for testing, the rest for training: a tenth of every class, assigned in random order."""
     codes = _labels(data)
     shuffled = np.random.default_rng(0).permutation(len(codes))
     by_class = shuffled[codes[shuffled].argsort(kind="stable")]
@@ -82,7 +82,7 @@ def _labels(data: Data) -> Codes:
 
 
 def _apart(data: Data, codes: Codes, rows: npt.NDArray[Any]) -> Split:
-    """These rows for testing, all others for training."""
+    """A split with these rows for testing and all others for training."""
     held_out = np.zeros(len(codes), bool)
     held_out[rows] = True
     train, test = (data.frame[mask].reset_index(drop=True) for mask in (~held_out, held_out))
@@ -91,7 +91,7 @@ def _apart(data: Data, codes: Codes, rows: npt.NDArray[Any]) -> Split:
 
 
 def _read(name: str, published: bool) -> tuple[Any, Schema]:
-    """Rows and schema; a public table that we know is read with our taxonomies."""
+    """Rows and schema; a public table that Veil knows is read with its own taxonomies."""
     path = _path(name)
     if name in datasets.PUBLIC:
         return read_rows(path), datasets.public_schema(name)
@@ -117,7 +117,7 @@ def _path(name: str) -> Path:
 
 
 def _clean(rows: Any, schema: Schema) -> Any:
-    """A frame as anybody would have it, of the rows whose label is declared."""
+    """A pandas frame of the rows whose label is declared, with typed columns."""
     try:
         import pandas as pd
     except ImportError:
@@ -129,7 +129,7 @@ def _clean(rows: Any, schema: Schema) -> Any:
 
 
 def _values(column: Any, values: Any) -> npt.NDArray[Any]:
-    """The declared names of categories, and numbers within the bounds, NaN where there is none."""
+    """A column's values: declared names of categories, or numbers clipped to the bounds; NaN if missing."""
     if isinstance(column, Categorical):
         return np.asarray(np.take(np.array(column.names), column.encode(values)))
     assert isinstance(column, Numeric)

@@ -49,7 +49,7 @@ def file_format(path: str | os.PathLike[str]) -> str:
 
 
 def _styles(rows: list[Row]) -> dict[str, dict[str, Any]]:
-    """How each method is drawn, the same in every panel."""
+    """The matplotlib style of each method, the same in every panel."""
     private, others = (dict.fromkeys(row["method"] for row in rows if row["private"] == kind) for kind in (True, False))
     looks = [{"color": colour, "marker": marker} for marker in MARKERS for colour in COLOURS]
     lines = [{"color": "#666666", "linestyle": dash} for dash in DASHES]
@@ -69,11 +69,11 @@ def _draw(panel: Any, rows: list[Row], measure: str, styles: dict[str, dict[str,
     panel.minorticks_off()
     panel.grid(alpha=0.3)
     low, high = panel.get_ylim()
-    panel.set_ylim(max(low, 0), min(high, 1))  # an interval of few seeds may leave what is possible
+    panel.set_ylim(max(low, 0), min(high, 1))  # an interval of few seeds may go beyond 0 and 1
 
 
 def _curve(panel: Any, rows: list[Row], measure: str, style: dict[str, Any]) -> None:
-    """One private method: its means and their intervals."""
+    """Draw one private method: its means and their intervals."""
     delta = f" (delta {rows[0]['delta']:g})" if rows[0]["delta"] else ""
     budgets, heights = [row["epsilon"] for row in rows], [row[measure] for row in rows]
     margins = [row[f"{measure}_margin"] or 0 for row in rows]

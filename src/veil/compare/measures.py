@@ -55,7 +55,7 @@ def area(positive: npt.NDArray[np.bool_], scores: Numbers) -> float:
 
 
 def agreement(found: set[Any], true: set[Any]) -> dict[str, float]:
-    """How a set that was found agrees with the true one: precision, recall, F1 and Jaccard's index; all 1 if equal."""
+    """Precision, recall, F1 and Jaccard's index of a found set against the true one; all 1 if they are equal."""
     both, either = len(found & true), len(found | true)
     precision, recall = (both / len(part) if part else float(not either) for part in (found, true))
     f1 = 2 * both / (len(found) + len(true)) if either else 1.0

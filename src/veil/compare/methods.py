@@ -1,4 +1,4 @@
-"""What can be compared: Veil's own methods, some that are not private, and whatever others add to `OTHERS`."""
+"""The methods that can be compared: Veil's own, some that are not private, and whatever others add to `OTHERS`."""
 
 import resource
 import time
@@ -26,9 +26,9 @@ Fit = Callable[[Split, float, int], Callable[[Any], Probabilities]]
 
 @dataclass(frozen=True)
 class Method:
-    """One way to get probabilities for the test rows of a split: `run(split, epsilon, seed, fits=1)`.
+    """A way to get class probabilities for the test rows of a split: `run(split, epsilon, seed, fits=1)`.
 
-    The time is that of a fit, of several in a row the shortest.
+    The time is that of one fit, the shortest if there are several.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Method:
 
 
 class Impossible(Exception):
-    """A method has no answer; the message says why."""
+    """Raised when a method has no answer; the message says why."""
 
 
 OTHERS: dict[str, Callable[[str], Method]] = {}  # makes a method of its name; refuses if it cannot run here
@@ -56,7 +56,7 @@ def find(name: str) -> Method:
 
 
 def here(fit: Fit, split: Split, epsilon: float, seed: int, fits: int = 1) -> Answer:
-    """Fit in this process, with everything a fit takes from a pandas frame on."""
+    """Fit in this process, and measure the time from the pandas frame on. Returns probabilities, seconds and MB."""
     seconds = []
     for _ in range(fits):
         start = time.perf_counter()
@@ -67,7 +67,7 @@ def here(fit: Fit, split: Split, epsilon: float, seed: int, fits: int = 1) -> An
 
 
 def peak_memory() -> float:
-    """The most MB that this process has held."""
+    """The largest amount of memory that this process has held, in MB."""
     status = Path("/proc/self/status")
     if status.exists():  # what `resource` tells there includes what the starting process held
         return int(status.read_text(encoding="utf-8").split("VmHWM:")[1].split()[0]) / 2**10
@@ -80,7 +80,8 @@ def _ours(name: str, split: Split, epsilon: float, seed: int) -> Callable[[Any],
 
 
 def _ceiling(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
-    """Gradient boosting on the schema's codes: small trees, since larger ones overfit small tables."""
+    """Gradient boosting on the schema's codes, an upper limit; its trees are small, since larger ones overfit small
+    tables."""
     categorical = [isinstance(c, Categorical) and c.size <= MOST_CATEGORIES for c in split.schema.features]
     model = HistGradientBoostingClassifier(
         categorical_features=categorical,
@@ -95,12 +96,12 @@ def _ceiling(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabi
 
 
 def _exact(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
-    """Naive Bayes without noise on the schema's codes: what the algorithm costs, apart from the noise."""
+    """Naive Bayes without noise on the schema's codes: what the algorithm loses, apart from the noise."""
     return on_codes(CategoricalNB(min_categories=[column.size for column in split.schema.features]), split)
 
 
 def _majority(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
-    """The share of each class, whatever the row."""
+    """The share of each class, for every row."""
     shares = np.array([(split.labels == name).mean() for name in split.schema.classes])
     return lambda rows: np.tile(shares, (len(rows), 1))
 
@@ -115,7 +116,7 @@ def on_codes(model: Any, split: Split) -> Callable[[Any], Probabilities]:
 
 
 def in_order(probabilities: Probabilities, known: Any, classes: tuple[str, ...]) -> Probabilities:
-    """A column for every class of the schema, in its order; zero for those the model does not know."""
+    """A column for every class of the schema, in its order; zero for a class that the model does not know."""
     place = {name: column for column, name in enumerate(classes)}
     ordered = np.zeros((len(probabilities), len(classes)))
     ordered[:, [place[str(name)] for name in known]] = probabilities

@@ -48,7 +48,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Task:
-    """One fit to be judged; `divide` makes a split of the data and the seed."""
+    """One fit to be measured; `divide(data, seed)` makes the split."""
 
     data: Data
     method: Method
@@ -58,7 +58,7 @@ class Task:
 
     @property
     def row(self) -> Row:
-        """What is known before it has run."""
+        """The columns of its row that are known before it has run."""
         method = self.method
         known = {"data": self.data.name, "method": method.name, "epsilon": self.epsilon, "delta": method.delta}
         return {**known, "seed": self.seed, "private": method.private}
@@ -98,7 +98,7 @@ def carry_out(
     out: str | os.PathLike[str] | None,
     progress: Progress,
 ) -> pa.Table:
-    """The rows of a plan, in its order: those that `out` holds already, and those that `work` makes of the rest."""
+    """The rows of a plan, in its order: those that `out` has already, and those that `work` computes."""
     rows = _held(out)
     held = {_key(row) for row in rows}
     todo = [task for task in plan if task.key not in held]
@@ -112,7 +112,7 @@ def carry_out(
 
 
 def _plan(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[float], seeds: int) -> list[Task]:
-    """All runs, seed by seed; complains about anything that cannot run."""
+    """All tasks, seed by seed; raises if any of them cannot run."""
     if not methods or not data or not epsilons or seeds < 1:
         raise BadInput("a comparison needs at least one method, one data set, one epsilon and one seed")
     if not all(0 < epsilon < math.inf for epsilon in epsilons):
@@ -133,7 +133,7 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 
 def _held(out: str | os.PathLike[str] | None) -> list[Row]:
-    """The results that a file holds; none if there is no file yet."""
+    """The results in a file; [] if there is no file yet."""
     if out is None or not Path(out).exists():
         return []
     try:
@@ -153,7 +153,7 @@ def _keep(rows: list[Row], out: str | os.PathLike[str] | None) -> None:
 
 
 class _Running:
-    """A run in a process and a process group of its own, so that it can be ended with all that it started."""
+    """A task in a process and process group of its own, so that it can be ended with all that it started."""
 
     def __init__(self, task: Task, context: Any, scratch: str) -> None:
         self.task, self.deadline = task, time.monotonic() + PATIENCE
@@ -163,7 +163,7 @@ class _Running:
         sender.close()
 
     def result(self) -> Row | None:
-        """The row of the table, None as long as the run may take."""
+        """The row of the table, None while the task is running within its time."""
         if self.answer.poll():
             try:
                 row: Row = self.answer.recv()
@@ -183,7 +183,7 @@ class _Running:
 
 
 def _results(todo: list[Task], jobs: int) -> Generator[Row, None, None]:
-    """The rows of all runs in the order they end; when nobody wants more, those that go on are ended."""
+    """The rows of all tasks in the order in which they end; if the caller stops early, running tasks are ended."""
     context = multiprocessing.get_context("forkserver")  # a plain fork would copy threads' locks
     context.set_forkserver_preload(["__main__", "pandas", __name__])
     waiting, running = iter(todo), list[_Running]()
@@ -204,14 +204,14 @@ def _results(todo: list[Task], jobs: int) -> Generator[Row, None, None]:
 
 
 def _work(task: Task, sender: Connection, scratch: str) -> None:
-    """Do a run, away from the terminal's Ctrl-C: whoever started it ends it, and clears away what it wrote."""
+    """Run a task, ignoring Ctrl-C: the parent process ends it, and removes what it wrote."""
     os.setsid()
     tempfile.tempdir = scratch
     sender.send(next(one_by_one([task])))
 
 
 def one_by_one(todo: Sequence[Task]) -> Generator[Row, None, None]:
-    """The rows of runs that are done in this process, on one thread."""
+    """The rows of tasks that run in this process, on one thread."""
     for task in todo:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
@@ -220,7 +220,7 @@ def one_by_one(todo: Sequence[Task]) -> Generator[Row, None, None]:
 
 
 def result_of(task: Task) -> Row:
-    """The row of the table for a run, done here and now."""
+    """The row of the table for a task, run here and now."""
     try:
         parts = task.divide(task.data, task.seed)
         probabilities, seconds, memory = task.method.run(parts, task.epsilon, task.seed)

@@ -34,7 +34,7 @@ KINDS: dict[str, Any] = {
     for kind in (Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
 }
 RELEASED = ("value", "scale", "question", "classes")
-DEEPEST = 100  # splits within splits
+DEEPEST = 100  # most splits within splits
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same content is the same bytes
 WIDE = 2**62  # cells and classes of a sparse release from which its codes are Python's integers
 OPENED = {
@@ -46,7 +46,7 @@ Held = TypeVar("Held")
 
 
 def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
-    """Everything a file holds, by name: what was made and released, what it cost, and what was public before."""
+    """All parts of a file as {name: bytes}: what was made, the releases, the receipts, and the schema."""
     arrays: list[Any] = []
     body = {
         "method": outcome.method,
@@ -65,7 +65,7 @@ def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
 
 
 def write_parts(path: str | os.PathLike[str], parts: Mapping[str, bytes]) -> None:
-    """Write these parts, and the manifest that holds their digests."""
+    """Write these parts, and a manifest with their digests."""
     manifest = _json({"format": FORMAT, "version": VERSION, "parts": _digests(parts)})
     with zipfile.ZipFile(path, "w") as file:
         for name, content in {"manifest.json": manifest, **parts}.items():
@@ -73,9 +73,9 @@ def write_parts(path: str | os.PathLike[str], parts: Mapping[str, bytes]) -> Non
 
 
 def read(path: str | os.PathLike[str], kind: str, check: Callable[[Outcome[Any]], Held]) -> Held:
-    """What `check` makes of the outcome that a file holds.
+    """Read a file and return `check(outcome)`.
 
-    Whatever is wrong with a file, or makes `check` raise, is one complaint about the file.
+    Any error in the file, or raised by `check`, becomes one BadInput about the file.
     """
     try:
         with quiet():
@@ -92,7 +92,7 @@ def read(path: str | os.PathLike[str], kind: str, check: Callable[[Outcome[Any]]
 
 
 def _other_kind(path: str | os.PathLike[str], kind: str) -> str | None:
-    """What a file of ours holds, by the names of its parts, if it is something else."""
+    """What one of our files holds, judged by the names of its parts, if it is not of this kind; else None."""
     try:
         with zipfile.ZipFile(path) as file:
             return next((other for other in OPENED if other != kind and f"{other}.json" in file.NameToInfo), None)
@@ -101,7 +101,7 @@ def _other_kind(path: str | os.PathLike[str], kind: str) -> str | None:
 
 
 def plain_settings(given: Mapping[str, Any], epsilon: Any) -> dict[str, Any]:
-    """Settings as a file can hold them, and what they cost."""
+    """Settings as plain values that a file can hold, with epsilon as exact text."""
     settings = {name: _plain(value) for name, value in given.items()}
     try:
         json.dumps(settings)
@@ -111,7 +111,7 @@ def plain_settings(given: Mapping[str, Any], epsilon: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of NumPy as Python has it; collections as lists."""
+    """A NumPy value as a Python value; collections as lists."""
     if isinstance(value, (np.generic, Fraction, Budget)):
         return value.item() if isinstance(value, np.generic) else str(value)
     return value if isinstance(value, str) or not isinstance(value, Collection) else [_plain(v) for v in value]
@@ -131,7 +131,7 @@ def _pack_release(release: Release[Any], arrays: list[Any]) -> dict[str, Any]:
 
 
 def _pack(value: Any, arrays: list[Any]) -> Any:
-    """A value as JSON can hold it; arrays go to the list and leave their place."""
+    """A value as JSON can hold it; arrays are appended to `arrays` and replaced by their index."""
     if type(value).__name__ in KINDS:
         inside = {name: _pack(getattr(value, name), arrays) for name in value.__dataclass_fields__}
         return {"kind": type(value).__name__, **inside}
@@ -160,21 +160,21 @@ def _unpack(value: Any, arrays: Arrays) -> Any:
 
 
 def _bytes_of(integers: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Integers that no NumPy type holds, one row of bytes each, the highest first; as many as the largest needs."""
+    """Integers too large for NumPy as rows of bytes, the highest first, all as long as the largest needs."""
     width = max((int(value).bit_length() + 7) // 8 for value in [1, *integers])
     text = b"".join(int(value).to_bytes(width, "big") for value in integers)
     return np.frombuffer(text, np.uint8).reshape(len(integers), width)
 
 
 def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
-    """The outcome in a file: releases and receipts are checked, and what kinds of things there are."""
+    """The outcome in a file, with releases, receipts and the kinds of all objects checked."""
     arrays = Arrays([parts[name] for name in parts if name.startswith("arrays/")])
     body, schema = read_json(parts[f"{kind}.json"]), Schema.loads(parts["schema.toml"].decode())
     receipts = {receipt.number: receipt for receipt in map(_receipt, read_json(parts["receipts.json"]))}
     releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body.pop("releases"))
     for release in releases:
         _check_release(release, schema)
-    method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # that, the receipts say
+    method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # receipts say that
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
     made = _unpack(body.pop(MADE[kind]), arrays)
     insist(not body)
@@ -182,7 +182,7 @@ def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
 
 
 def _check_release(release: Release[Any], schema: Schema) -> None:
-    """A release of counts must have the numbers and the shape that its question asks for."""
+    """Raise unless a release of counts has the type and shape that its question asks for."""
     insist(release.scale is None or (isinstance(release.scale, float) and 0 <= release.scale < 2**40))
     insist(release.question is None or release.receipt.verb in COUNTS)
     if release.question is not None:
@@ -214,7 +214,7 @@ def _check_question(question: Any, schema: Schema) -> None:
 
 
 def _check_sparse(value: SparseCounts, cells: int, classes: int) -> None:
-    """Sorted codes of the grid, each once, in the one form that they have, and counts above the threshold."""
+    """Raise unless the codes are sorted, distinct and within the grid, and all counts are above the threshold."""
     insist(type(value) is SparseCounts and type(value.threshold) is int and 0 <= value.threshold <= 2**60)
     codes, counts = value.codes, value.counts
     insist(value.classes == classes and codes.dtype == (object if cells >= WIDE else np.int64))
@@ -224,11 +224,11 @@ def _check_sparse(value: SparseCounts, cells: int, classes: int) -> None:
 
 
 class _Newer(Exception):
-    """The format is one that this version does not know."""
+    """Raised for a format that only a newer version knows."""
 
 
 def _read_parts(path: str | os.PathLike[str], kind: str) -> dict[str, bytes]:
-    """The parts of a file, each of them as the manifest says."""
+    """The parts of a file as {name: bytes}, each checked against the manifest."""
     with open_parts(path) as file:
         manifest = read_json(file.read("manifest.json"))
         if manifest["format"] > FORMAT:

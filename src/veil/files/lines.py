@@ -37,17 +37,17 @@ SEVERAL = "ascii iso8859-1 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be
 SEVERAL += "big5 big5hkscs cp932 cp949 cp950 euc_jp gb18030 gb2312 gbk johab shift_jis shift_jis_2004".split()
 Letters = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
-Lines = npt.NDArray[np.int32]  # their numbers: a piece has few
+Lines = npt.NDArray[np.int32]  # line numbers: a piece has few lines
 
 
 def check_encoding(name: str) -> str:
-    """An encoding as Python calls it, if no line that is written in it can change what another says."""
+    """Python's name of an encoding in which no line can change what another line says; raises for any other."""
     try:
         codec = codecs.lookup(name)
         if codec.name in ("utf-8", "utf-8-sig"):
             return "utf-8"
         if codec.name in SEVERAL or hasattr(sys.modules[codec.incrementaldecoder.__module__], "decoding_table"):
-            return codec.name  # such a table has a letter for each byte
+            return codec.name  # a decoding table has one letter for each byte
     except (LookupError, ValueError, TypeError, AttributeError):
         pass
     raise BadInput(
@@ -56,7 +56,7 @@ def check_encoding(name: str) -> str:
 
 
 def read_header(stream: Any, encoding: str, multiline: bool) -> list[str] | None:
-    """The names in the first line that is not empty; None if it is not of the encoding."""
+    """The names in the first non-empty line; None if it cannot be decoded."""
     first = _joined(stream, encoding) if multiline else (line for line in _lines(stream, encoding) if line)
     try:
         text = (str(line, "utf-8") for line in first)
@@ -66,7 +66,7 @@ def read_header(stream: Any, encoding: str, multiline: bool) -> list[str] | None
 
 
 def _lines(stream: Any, encoding: str) -> Iterator[bytes]:
-    """Lines without their ends; one that ends within quotation marks is no header, and ends all."""
+    """Lines without their line ends, up to the first with an unclosed quotation mark, which can be no header."""
     for piece in pieces(stream, encoding, FIRST):
         for line in re.split(rb"[\r\n]", piece):
             if not SOUND.fullmatch(line):
@@ -75,13 +75,14 @@ def _lines(stream: Any, encoding: str) -> Iterator[bytes]:
 
 
 def _joined(stream: Any, encoding: str) -> Iterator[bytes]:
-    """Lines with their ends."""
+    """Lines with their line ends."""
     for piece in pieces(stream, encoding, FIRST):
         yield from piece.splitlines(keepends=True)
 
 
 def read_table(stream: Any, names: list[str], encoding: str, multiline: bool, every_line: bool) -> pa.Table:
-    """All values as bytes of UTF-8, or as they were where they are not; see `tables.read_rows`."""
+    """All rows of a CSV as an Arrow table of bytes: UTF-8 where it can be decoded, else as they were; see
+    `tables.read_rows`."""
     if multiline:
         text = b"".join(_blocks(stream, encoding, PIECE)).lstrip(b"\r\n")
         return _parsed(text + b"\n", names, every_line, skip_rows_after_names=1)
@@ -90,7 +91,7 @@ def read_table(stream: Any, names: list[str], encoding: str, multiline: bool, ev
 
 
 def _rows_of(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """The pieces without the header: empty lines and the first that is not."""
+    """The pieces without leading empty lines and the header."""
     header = True
     for part in parts:
         if header and (part := part.lstrip(b"\r\n")):
@@ -100,7 +101,7 @@ def _rows_of(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _each(parts: Iterator[bytes], parse: Callable[[bytes], pa.Table]) -> Iterator[pa.Table]:
-    """The tables of pieces, in order; some at a time, since PyArrow lets go of the interpreter while it works."""
+    """The parsed tables of pieces, in order; in threads, since PyArrow releases the interpreter lock."""
     workers = os.cpu_count() or 1
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[pa.Table]] = deque()
@@ -113,7 +114,8 @@ def _each(parts: Iterator[bytes], parse: Callable[[bytes], pa.Table]) -> Iterato
 
 
 def pieces(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
-    """The text as UTF-8, in pieces of whole lines; a line that is too long is a quotation mark instead."""
+    """The text as UTF-8, in pieces of whole lines; a line that is too long is replaced by a quotation mark, which is no
+    row."""
     open_line, length = list[bytes](), 0
     for block in _blocks(stream, encoding, size):
         end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
@@ -128,12 +130,13 @@ def pieces(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
 
 
 def _first_end(block: bytes) -> int:
-    """Where the first line of a block ends that has an end."""
+    """The index of the first line end in a block."""
     return min(place for place in (block.find(b"\n"), block.find(b"\r")) if place >= 0)
 
 
 def _blocks(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
-    """The text as UTF-8, without a byte order mark; what is not of the encoding as bytes that are not UTF-8."""
+    """The text as UTF-8, block by block, without a byte order mark; undecodable bytes become bytes that are not
+    UTF-8."""
     decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("veil.kept")
     first = True
     while block := stream.read(size):
@@ -145,7 +148,7 @@ def _blocks(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
 
 
 def _kept(problem: UnicodeError) -> tuple[str, int]:
-    """A lone surrogate for each byte that cannot be decoded: different bytes stay different."""
+    """Replace every byte that cannot be decoded by a lone surrogate, so that different bytes stay different."""
     assert isinstance(problem, UnicodeDecodeError)
     return "".join(chr(0xDC00 + byte) for byte in problem.object[problem.start : problem.end]), problem.end
 
@@ -162,7 +165,7 @@ def _piece(text: bytes, names: list[str], every_line: bool) -> pa.Table:
 
 
 def _without_open_quotes(text: bytes, filler: bytes) -> bytes:
-    """The lines, but those that end within quotation marks have a wrong number of values instead."""
+    """The text with every line that has an unclosed quotation mark replaced by one with a wrong number of values."""
     letters = np.frombuffer(text, np.uint8)
     quotes, breaks = np.flatnonzero(letters == QUOTE), (letters == LF) | (letters == CR)
     ends = np.flatnonzero(breaks)
@@ -177,16 +180,16 @@ def _without_open_quotes(text: bytes, filler: bytes) -> bytes:
 
 
 def _all_in_pairs(letters: Letters, quotes: Places, ends: Places) -> bool:
-    """Whether in every line each second quotation mark closes the value that the one before has begun.
+    """Whether quotation marks pair up in every line: each second one closes the value that the one before has opened.
 
-    A doubled mark is both, the last of one pair and the first of the next.
+    A doubled mark closes one pair and opens the next.
     """
     before, after = letters[quotes[::2] - 1], letters[quotes[1::2] + 1]  # before the first letter, the last: a line end
     return bool(BESIDE[before].all() and BESIDE[after].all() and not (np.searchsorted(quotes, ends) % 2).any())
 
 
 def _odd_lines(letters: Letters, quotes: Places, lines: Lines) -> Lines:
-    """The lines in which that is not so, given the line of each quotation mark."""
+    """The lines in which quotation marks do not pair up, given the line of each mark."""
     first = np.flatnonzero(np.diff(lines, prepend=-1))
     counts = np.diff(first, append=len(quotes))
     opens = (np.arange(len(quotes)) - np.repeat(first, counts)) % 2 == 0
@@ -195,9 +198,9 @@ def _odd_lines(letters: Letters, quotes: Places, lines: Lines) -> Lines:
 
 
 def _parsed(text: bytes, names: list[str], every_line: bool, **more: Any) -> pa.Table:
-    """The rows of text that ends with a line, as one block: of cells between two blocks, PyArrow loses some.
+    """The rows of text that ends with a line end, parsed as one block: PyArrow loses cells between two blocks.
 
-    Of a line that it leaves out, PyArrow prints bytes that are not UTF-8: such text goes through as Latin-1.
+    PyArrow prints the bytes of a line that it skips if they are not UTF-8, so such text goes through as Latin-1.
     """
     try:
         str(text, "utf-8")
@@ -225,14 +228,14 @@ def _as_it_is(text: bytes, names: list[str], every_line: bool, **more: Any) -> p
 
 
 def _with_gaps(table: pa.Table, places: list[int]) -> pa.Table:
-    """The table with a row of nulls at each of these places."""
+    """The table with a row of nulls inserted at each of these indices."""
     there = np.ones(table.num_rows + len(places), bool)
     there[places] = False
     return table.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
 
 def _narrowed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Cells of UTF-8 whose letters stand for bytes, as those bytes."""
+    """Cells that were decoded as Latin-1, as their original bytes."""
     return pa.chunked_array([_narrow(chunk) for chunk in column.chunks], pa.binary())
 
 

@@ -1,7 +1,7 @@
-"""Parts of a file from a stranger, read within bounds: what a file says of its sizes is checked before it is believed.
+"""Reading the parts of a file from a stranger within bounds: sizes that it states are checked before they are used.
 
-What opening takes follows from how large a file is unpacked: JSON at most `MOST_JSON` bytes, about twenty times as much
-in memory, since it has no more lists and maps than its length allows; arrays at most `MOST` bytes, each once.
+The memory needed follows from the unpacked size of a file: JSON at most `MOST_JSON` bytes, about twenty times as much
+in memory, since it may have no more lists and maps than its length allows; arrays at most `MOST` bytes, each once.
 """
 
 import json
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 MOST = 1 << 30  # bytes of all parts, unpacked
 MOST_JSON = 1 << 27  # bytes of a part that is no array
-MOST_NAMES = 1 << 22  # bytes of the list of parts
-LETTERS = 12  # of JSON for each list or map in it, at least
+MOST_NAMES = 1 << 22  # bytes of the directory of parts
+LETTERS = 12  # bytes of JSON for each list or map in it, at least
 FEW = 1000  # lists and maps that may be shorter
 END = struct.Struct("<4s4H2LH")  # of a zip: a mark, four numbers, size and place of the list, comment
 TYPES = ("int64", "uint8", "float64", "bool", "int8", "int16", "int32", "uint16", "uint32", "uint64", "float32")
@@ -26,15 +26,15 @@ MOST_EMPTY = 1 << 16  # rows or columns of an array without numbers
 
 
 def insist(right: bool) -> None:
-    """Refuse a file that does not make sense."""
+    """Raise unless the condition holds, as for a file that does not make sense."""
     if not right:
         raise ValueError
 
 
 def open_parts(path: str | os.PathLike[str]) -> zipfile.ZipFile:
-    """A zip, once its end says that the list of parts is short, none is there twice, and all of them fit.
+    """An open zip file, once its directory was checked: it is short, no part is there twice, and all of them fit.
 
-    A part cannot be larger than that list says: reading stops there.
+    A part cannot be larger than the directory says: reading stops there.
     """
     with open(path, "rb") as stream:
         stream.seek(0, os.SEEK_END)
@@ -52,14 +52,14 @@ def open_parts(path: str | os.PathLike[str]) -> zipfile.ZipFile:
 
 
 def read_json(text: bytes) -> Any:
-    """What JSON says, unless it would take many times its length: lists and maps of nothing are the shortest."""
+    """The parsed JSON; refused if it has more lists and maps than its length allows, which would take much memory."""
     insist(len(text) <= MOST_JSON)
     insist(text.count(b"[") + text.count(b"{") <= FEW + len(text) // LETTERS)
     return json.loads(text)
 
 
 def read_array(text: bytes) -> npt.NDArray[Any]:
-    """The array in a .npy file that is as long as its header says; it shares the memory of the text."""
+    """The array in a .npy file that is exactly as long as its header says; it shares the memory of the bytes."""
     stream = BytesIO(text)
     insist(np.lib.format.read_magic(stream) == (1, 0))
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
@@ -70,18 +70,18 @@ def read_array(text: bytes) -> npt.NDArray[Any]:
 
 
 class Arrays:
-    """The arrays of a file, each of which is asked for once: however often it is named, it is no more than it is."""
+    """The arrays of a file, each of which can be taken once, so that naming one often takes no more memory."""
 
     def __init__(self, parts: list[bytes]) -> None:
         self._parts: dict[int, bytes] = dict(enumerate(parts))
 
     def take(self, place: Any) -> npt.NDArray[Any]:
-        """The array at this place."""
+        """The array with this index."""
         insist(type(place) is int)
         return read_array(self._parts.pop(place))
 
     def integers(self, place: Any) -> npt.NDArray[Any]:
-        """Different integers that no NumPy type holds, from rows of bytes."""
+        """Distinct integers too large for NumPy, from rows of bytes."""
         rows = self.take(place)
         insist(rows.dtype == np.uint8 and rows.ndim == 2 and len(rows) <= 256 ** min(rows.shape[1], 8))
         return np.fromiter((int.from_bytes(row.tobytes(), "big") for row in rows), object, len(rows))

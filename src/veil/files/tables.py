@@ -1,4 +1,4 @@
-"""Rows from files, no value interpreted and none repeated in a message; rows into files; new files, whole or absent."""
+"""Reading rows from files without interpreting or quoting a value; writing rows; new files, whole or not at all."""
 
 import errno
 import gzip
@@ -21,7 +21,7 @@ from ..progress import advance
 from ..schema import Schema
 from .lines import check_encoding, read_header, read_table
 
-OTHERS = ";\t|"  # what separates values in some files, but not here
+OTHERS = ";\t|"  # separators of other files, which are not read here
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
 DATES = ("timestamp", "date")
@@ -108,7 +108,7 @@ def column_types(path: str | os.PathLike[str]) -> dict[str, str]:
 
 @contextmanager
 def _complaints(path: str | os.PathLike[str]) -> Iterator[None]:
-    """One of our own sentences for whatever goes wrong: readers quote values in theirs."""
+    """Replace any error inside by one of our own sentences: readers quote values in theirs."""
     try:
         yield
     except BadInput:
@@ -130,7 +130,7 @@ def _checked_names(path: str | os.PathLike[str], types: list[tuple[str, str]]) -
 
 
 def check_types(types: Mapping[str, str], schema: Schema) -> None:
-    """Complain about a column all of whose values would be missing, by the type that Arrow or Parquet declares."""
+    """Raise if a column's declared Arrow or Parquet type means that all its values would be missing."""
     for column in schema.column:
         kind = types.get(column.name, "")
         if kind.startswith(UNFIT.get(column.kind, ("-",))):
@@ -146,7 +146,7 @@ def _is_parquet(path: str | os.PathLike[str]) -> bool:
 
 
 def _unreadable(path: str | os.PathLike[str]) -> BadInput:
-    """A complaint; whether a file is there, and empty, is no secret."""
+    """An error about a file; whether it exists, or is empty, is no secret."""
     with suppress(OSError, ValueError):
         if os.path.isfile(path) and not os.path.getsize(path):
             return BadInput(f"{path} is empty: its first line must name the columns")
@@ -169,7 +169,7 @@ def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 class _Watched:
-    """What is in a file, unpacked; whoever looks on is told which share of its bytes was read, and nothing of rows."""
+    """An unpacked file stream that reports which share of its bytes was read, and nothing about rows."""
 
     def __init__(self, file: Any, unpacked: Any) -> None:
         self.file, self.unpacked, self.size = file, unpacked, os.fstat(file.fileno()).st_size
@@ -251,7 +251,7 @@ def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[P
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Says which file it is that could not be written."""
+    """Name the file in the error if it cannot be written."""
     try:
         yield
     except OSError as problem:
@@ -260,7 +260,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def check_space(needed: Mapping[Path, int]) -> None:
-    """Refuse to begin where a disk has too little space for so many bytes in the folders of these files."""
+    """Raise if the disks of these files have too little space for so many bytes."""
     disks: dict[int, list[tuple[Path, int, int]]] = {}
     for path, size in needed.items():
         with suppress(OSError):  # whether the folder can be written at all shows elsewhere
@@ -273,7 +273,7 @@ def check_space(needed: Mapping[Path, int]) -> None:
 
 
 def _flush(name: str) -> None:
-    """See that a file is on the disk, which may be full."""
+    """Flush a file to the disk, which may be full."""
     number = os.open(name, os.O_RDONLY)
     try:
         os.fsync(number)
@@ -282,7 +282,7 @@ def _flush(name: str) -> None:
 
 
 def _put(draft: Path, path: Path, force: bool) -> None:
-    """Give the draft its name; without force, only if nothing has taken that name by now."""
+    """Rename the draft to its final name; without `force`, only if nothing has that name by now."""
     try:
         if not force:
             with suppress(OSError):  # not every file system has links; then the first look must do
@@ -296,7 +296,7 @@ def _put(draft: Path, path: Path, force: bool) -> None:
 
 
 def _mask() -> int:
-    """What the user's umask takes from new files."""
+    """The user's umask, for the permissions of new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

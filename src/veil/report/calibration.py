@@ -1,4 +1,5 @@
-"""How far a classifier's probabilities can be believed: on public rows that were handed in, or on its own counts."""
+"""The calibration section of a report: how reliable a classifier's probabilities are, on public rows or by its own
+counts."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -32,7 +33,8 @@ labels))</code> draws it from rows that are public.</p>"""
 
 @dataclass(frozen=True)
 class Point:
-    """How sure a model was of some rows, how often it was right, the ends of an interval, and how many rows."""
+    """A group of rows: their mean predicted probability, the share predicted right with its interval, and their
+    number."""
 
     said: float
     right: float
@@ -42,7 +44,7 @@ class Point:
 
 
 def calibration(model: Any, check: tuple[Any, Any] | None) -> str:
-    """A section of the page; rows and labels to check on must be public."""
+    """The section as HTML; rows and labels to check on must be public."""
     points = on_counts(model) if check is None else on_rows(model, *check)
     if not points:
         return sections.section("Calibration", NOTHING)
@@ -70,7 +72,7 @@ def on_rows(model: Any, rows: Any, labels: Any) -> list[Point]:
 
 
 def _of_rows(sure: Numbers, right: Any) -> Point:
-    """The share that was right with Wilson's interval."""
+    """A point with Wilson's interval for the share predicted right."""
     n, share = len(right), float(np.mean(right))
     centre = (share + NORMAL**2 / (2 * n)) / (1 + NORMAL**2 / n)
     half = NORMAL * sqrt(share * (1 - share) / n + NORMAL**2 / (4 * n**2)) / (1 + NORMAL**2 / n)
@@ -78,7 +80,7 @@ def _of_rows(sure: Numbers, right: Any) -> Point:
 
 
 def on_counts(model: Any) -> list[Point]:
-    """Points from the counts that a model's leaves or cells were made of; none if it is not made of such."""
+    """Points from the counts in a model's leaves or cells; [] if it has no such counts."""
     found = _of_tree(model) if model.method == "tree" else _of_cells(model)
     if found is None:
         return []
@@ -113,7 +115,8 @@ def _of_tree(model: Any) -> tuple[Numbers, Numbers, Numbers] | None:
 
 
 def _of_cells(model: Any) -> tuple[Numbers, Numbers, Numbers] | None:
-    """The shares that cells say and the counts of these cells, if they were released as one dense table."""
+    """The predicted class shares of the cells, their counts and noise, if they were released as one dense table; else
+    None."""
     release, scorer = model.releases_[-1], model.scorer_
     if not isinstance(scorer, CellScores) or not isinstance(release.value, np.ndarray) or release.question is None:
         return None

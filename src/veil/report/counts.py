@@ -1,4 +1,4 @@
-"""CountsDisplay: the released counts of one column as shares of the classes, with what the noise leaves open."""
+"""CountsDisplay: the released counts of one column as class shares, with intervals for the noise."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from ..kernel import Release
 from ..questions import Grid
 
 Numbers = npt.NDArray[np.float64]
-PALE = "#8c8c8c"  # what the noise has drowned
+PALE = "#8c8c8c"  # colour of codes that may be noise
 MOST_CODES = 40  # drawn of one column: those with the most rows
 MOST_CLASSES = len(COLOURS)  # drawn as shares; more of them are a heat map
-LETTERS = 22  # of a name beside an axis
+LETTERS = 22  # most letters of a name beside an axis
 CLASS_LETTERS, MOST_ACROSS = 10, 20  # of a class below a heat map; classes that are named there
 
 
 def share_intervals(counts: npt.ArrayLike, error: npt.ArrayLike) -> tuple[Numbers, Numbers, Numbers]:
-    """The share of each class in each code (not a number without rows), and the ends of its interval.
+    """The share of each class in each code (NaN without rows), and the lower and upper ends of its interval.
 
     If no true count of a code is further than `error` from the released one, the share of class k lies between
     l_k / (l_k + sum of the others' u) and u_k / (u_k + sum of the others' l), where l = max(count - error, 0) and
@@ -107,22 +107,22 @@ class CountsDisplay:
 
     @property
     def only_noise(self) -> npt.NDArray[np.bool_]:
-        """Whether a code may be empty, for each code."""
+        """For each code, whether it may be empty."""
         return np.asarray((self.counts <= self.error).all(axis=1))
 
     @property
     def shown(self) -> npt.NDArray[np.intp]:
-        """The codes that are drawn, in order: all, or those with the most rows."""
+        """The indices of the codes that are drawn, ascending: all, or those with the most rows."""
         largest = np.argsort(-self.counts.sum(axis=1), kind="stable")[:MOST_CODES]
         return np.sort(largest)
 
     @property
     def as_shares(self) -> bool:
-        """Whether it is drawn as shares, not as a heat map."""
+        """Whether it is drawn as shares rather than as a heat map."""
         return self.shares and _few(self.classes)
 
     def plot(self, ax: Any = None) -> "CountsDisplay":
-        """Draw on these axes, or on new ones; `ax_` and `figure_` hold what was drawn on."""
+        """Draw on these axes, or on new ones; `ax_` and `figure_` are those drawn on."""
         if ax is None:
             import matplotlib.pyplot as plt  # only here: it may open a window system
 
@@ -143,12 +143,12 @@ def _few(classes: tuple[str, ...]) -> bool:
 
 
 def _confidence(size: int, classes: tuple[str, ...], shares: bool = True) -> float:
-    """That of one count, such that all which are read together have 95 % together."""
+    """The confidence of each count such that all counts that are read together have 95 % (Bonferroni)."""
     return 1 - 0.05 / (len(classes) * (1 if shares and _few(classes) else size))
 
 
 def displays(releases: Any) -> list[CountsDisplay]:
-    """The displays of those releases that can be displayed."""
+    """A display for each release that can be displayed."""
     found = []
     for release in releases:
         try:
@@ -159,7 +159,7 @@ def displays(releases: Any) -> list[CountsDisplay]:
 
 
 def height(display: CountsDisplay) -> float:
-    """Inches that a drawing needs."""
+    """The height of a drawing, in inches."""
     lines = len(display.shown)
     if display.as_shares:
         return 0.4 + lines * (0.12 + 0.07 * len(display.classes))
@@ -168,7 +168,7 @@ def height(display: CountsDisplay) -> float:
 
 
 def draw(display: CountsDisplay, ax: Any) -> None:
-    """The codes from top to bottom, without a title or a legend."""
+    """Draw the codes from top to bottom, without a title or a legend."""
     shown = display.shown
     _name_ticks(ax.yaxis, [display.names[code] for code in shown])
     (_draw_shares if display.as_shares else _draw_heat)(display, shown, ax)
@@ -202,7 +202,7 @@ def _draw_heat(display: CountsDisplay, shown: Any, ax: Any) -> None:
 
 
 def _name_ticks(axis: Any, names: Any, letters: int = LETTERS) -> None:
-    """A tick for each name, or for every few of many; names are plain text, whatever is in them."""
+    """A tick for each name, or every few if there are many; names are plain text, never parsed as mathematics."""
     step = -(-len(names) // (MOST_CODES if axis.axis_name == "y" else MOST_ACROSS))
     labels = [readable(name, letters) for name in names[::step]]
     turn = 90 if axis.axis_name == "x" and max(map(len, labels)) > 3 else 0

@@ -1,4 +1,4 @@
-"""What the report of an evaluation says that others do not."""
+"""The sections that only reports of evaluations have."""
 
 from fractions import Fraction
 
@@ -25,12 +25,12 @@ or <code>Source.split_at_random</code>.</p>"""
 
 
 def title(found: Evaluation) -> str:
-    """What the page is called."""
+    """The title of the page."""
     return f"evaluation on {found.schema_.name}"
 
 
 def parts(found: Evaluation, left: Fraction | None, limit: Fraction | None) -> list[str]:
-    """The sections, from what it is to what was released."""
+    """The sections of the page in order, as HTML."""
     curves = found if isinstance(found, (RocCurve, RocCurves)) else None
     facts = {"Judges": _judged(found), "By": f"how well it tells {listed(found.schema_.classes)} apart"}
     words = (
@@ -46,7 +46,7 @@ def parts(found: Evaluation, left: Fraction | None, limit: Fraction | None) -> l
 
 
 def _judged(found: Evaluation) -> str:
-    """Which model it was, as far as that is known: its file, kind, method, data set and cost, and its last receipt."""
+    """The model that was evaluated, as far as it is known: file, kind, method, data set, cost, and its last receipt."""
     model = found.judged_
     if model is None or not model.receipts:
         return escaped(model.kind if model else "unknown", 100)
@@ -74,7 +74,7 @@ def _headline(found: Evaluation, left: Fraction | None, limit: Fraction | None) 
 
 
 def _tiles(found: Evaluation) -> list[tuple[str, str]]:
-    """What was measured, if it is one number; of several classes those that are known, where their mean is not."""
+    """The measured number and its interval; with several classes, those that are known if their mean is not."""
     if isinstance(found, RocCurves) and not found.leads:
         areas = sorted({f"{curve.auc:.3f}" for curve in found.known.values()})
         known = f"{len(found.known)} of {len(found.curves)}", "classes are known"
@@ -94,7 +94,7 @@ def _curve(curve: RocCurve, place: int) -> str:
 
 
 def _points(curve: RocCurve) -> str:
-    """All points of a curve: a table below the drawings, which are too narrow for it."""
+    """All points of a curve, as a table below the drawings."""
     header = ["score at least", "false positives", "from", "to", "true positives", "from", "to"]
     rates = np.array([curve.fpr, *curve.fpr_band, curve.tpr, *curve.tpr_band])[:, 1:-1].T
     cuts = curve.thresholds[1:-1]

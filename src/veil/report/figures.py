@@ -1,4 +1,4 @@
-"""Figures of a report, as SVG text that can stand in a page and takes on its colours and font."""
+"""The figures of a report, as SVG text that takes on the colours and font of its page."""
 
 import re
 import warnings
@@ -32,13 +32,13 @@ Rows = Sequence[tuple[str, float, float]]
 
 
 def counts_figure(display: CountsDisplay, place: int) -> str:
-    """The shares or the heat map of one column; its place in the page makes its title unique."""
+    """The class shares or the heat map of one column; `place`, its number in the page, makes its title unique."""
     title = f"released counts {place}: {display.column}"
     return _svg(title, (4.2, height(display)), lambda ax: draw(display, ax))
 
 
 def noise_figure(rows: Rows) -> str:
-    """Names with their typical count and the error of a count: a dot and a bar around it, red if it reaches zero."""
+    """For each name a typical count (a dot) and the error of a count (a bar around it), red if it reaches zero."""
 
     def paint(ax: Any) -> None:
         names, typical, error = zip(*rows, strict=True)
@@ -54,7 +54,7 @@ def noise_figure(rows: Rows) -> str:
 
 
 def quality_figure(rows: Rows) -> str:
-    """Names with their accuracy (a filled dot) and AUC (a ring)."""
+    """For each name its accuracy (a filled dot) and AUC (a ring)."""
 
     def paint(ax: Any) -> None:
         names, *measures = zip(*rows, strict=True)
@@ -68,7 +68,8 @@ def quality_figure(rows: Rows) -> str:
 
 
 def roc_figure(curve: RocCurve, place: int) -> str:
-    """A ROC curve in its band, grey and dotted if it is noise; its place in the page makes its title unique."""
+    """A ROC curve in its band, grey and dotted if it is noise; `place`, its number in the page, makes its title
+    unique."""
 
     def paint(ax: Any) -> None:
         colour, line = (INK, ":") if curve.only_noise else (COLOURS[0], "-")
@@ -85,7 +86,7 @@ def roc_figure(curve: RocCurve, place: int) -> str:
 
 
 def reliability_figure(points: Sequence[tuple[float, float, float, float]]) -> str:
-    """How sure a model was, how often it was right, and an interval: dots with bars, beside the diagonal."""
+    """Predicted probability against the share predicted right, dots with interval bars, beside the diagonal."""
 
     def paint(ax: Any) -> None:
         said, right, low, high = np.array(points).T
@@ -110,7 +111,7 @@ def _list_names(ax: Any, names: Sequence[str]) -> None:
 
 
 def _svg(title: str, size: tuple[float, float], paint: Callable[[Any], None]) -> str:
-    """An SVG element: the same drawing is the same text, and names in it are unique to its title."""
+    """An SVG element. The same drawing gives the same text, and ids in it are unique to its title."""
     text = StringIO()
     with _look(title):
         figure = Figure(figsize=size)
@@ -122,7 +123,7 @@ def _svg(title: str, size: tuple[float, float], paint: Callable[[Any], None]) ->
 
 
 def _make_room(ax: Any, width: float, height: float) -> None:
-    """Leave inches for the labels by their letters: a layout engine would take as long again as all the rest."""
+    """Leave space for labels by their number of letters: a layout engine would take as long as all the rest."""
     longest = max(len(label.get_text()) for label in ax.get_yticklabels())
     turned = max(len(label.get_text()) if label.get_rotation() else 0 for label in ax.get_xticklabels())
     left, bottom = 0.15 + LETTER * longest, 0.22 + LETTER * turned + 0.2 * bool(ax.get_xlabel())
@@ -131,14 +132,14 @@ def _make_room(ax: Any, width: float, height: float) -> None:
 
 @contextmanager
 def _look(salt: str) -> Iterator[None]:
-    """The report's look whatever the user's own settings are."""
+    """matplotlib with the report's style, whatever the user's own settings are."""
     with style.context(["default", {**LOOK, "svg.hashsalt": salt}]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # from the font that measures; the browser has others
         yield
 
 
 def _inline(text: str, title: str) -> str:
-    """The element alone, without what holds for the whole page: its style, names of groups, a font."""
+    """The SVG element alone, without what would apply to the whole page: styles, ids of groups, a font."""
     svg = text[text.index("<svg") :]
     svg = re.sub(r"<defs>\s*<style[^>]*>[^<]*</style>\s*</defs>\s*", "", svg, count=1)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)

@@ -1,4 +1,4 @@
-"""What the report of a model says that others do not."""
+"""The sections that only reports of models have."""
 
 from fractions import Fraction
 from html import escape
@@ -22,12 +22,12 @@ branch that may have no rows at all.</p>"""
 
 
 def title(model: PrivateClassifier) -> str:
-    """What the page is called."""
+    """The title of the page."""
     return f"{model.schema_.label} from {model.schema_.name}"
 
 
 def parts(model: PrivateClassifier, left: Fraction | None, limit: Fraction | None) -> list[str]:
-    """The sections, from what it is to what was released."""
+    """The sections of the page in order, as HTML."""
     found = displays(model.releases_)
     others = len(noise_of(model.releases_)) - len(found)
     return [
@@ -62,7 +62,7 @@ def _asked(model: PrivateClassifier) -> str:
 
 
 def _weights(model: PrivateClassifier) -> str:
-    """The weights of a linear model by column and group of codes; nothing if it was made from counts."""
+    """The weights of a linear model by column and group of codes; "" for a model made from counts."""
     fits = [release for release in model.releases_ if release.receipt.verb == "minimise"]
     if not fits or is_of_words(fits[0], model.schema_):
         return ""
@@ -72,7 +72,7 @@ def _weights(model: PrivateClassifier) -> str:
 
 
 def _tree(model: PrivateClassifier) -> str:
-    """A tree in words, which can be unfolded if it is long; nothing if the model is no tree, or of another version."""
+    """A tree as text, folded if it is long; "" if the model is no tree, or of another version."""
     try:
         lines = escape(export_text(model)).splitlines()
     except BadInput:

@@ -66,7 +66,7 @@ def report(
 
 
 def _balance(outcome: Outcome[Any], left: Any, limit: Any) -> tuple[Fraction | None, Fraction | None]:
-    """What is left and the limit, exact; refused if they contradict the receipts."""
+    """What is left in the ledger and its limit, as exact fractions; refused if they contradict the receipts."""
     left, limit = (None if value is None else exact(value, "left and limit") for value in (left, limit))
     if (left is not None and left < 0) or (limit is not None and (left or 0) + outcome.epsilon > limit):
         raise BadInput("what is left and what this run cost pass the limit: take both from its ledger")
@@ -83,7 +83,7 @@ def _footer(outcome: Outcome[Any], checked: bool) -> str:
 
 
 def _receipts(outcome: Outcome[Any]) -> str:
-    """The receipts for machines; without a < no text in them can end the block."""
+    """The receipts as a block of JSON, with every < escaped, so that no text in them can end the block."""
     text = json.dumps([receipt.to_dict() for receipt in outcome.receipts], indent=1, sort_keys=True)
     return text.replace("<", "\\u003c")
 

@@ -20,7 +20,7 @@ from .figures import SHADES, counts_figure, noise_figure, quality_figure
 from .words import escaped, factor, listed, plural
 
 MOST_COLUMNS = 24  # drawn; the others are a sentence
-WEAK = 5  # the epsilon from which a factor of e^epsilon hides little
+WEAK = 5  # an epsilon from which on the factor e^epsilon hides little
 SHARES = """<p>A dot is the share of a class among the rows with a code, from the released counts. The bar around it
 is what the noise leaves open: in at most one of twenty codes a bar misses the true share. “Only noise”: the code may
 have no rows at all.</p>"""
@@ -36,25 +36,25 @@ rows in any other way.</p>"""
 
 
 def unit(outcome: Outcome[Any]) -> str:
-    """Who is protected."""
+    """Who is protected, in words: a row or a person."""
     if outcome.schema.person is None:
         return "one row"
     return f"one person with at most {plural(outcome.schema.rows_per_person, 'row')}"
 
 
 def apart(part: str) -> str:
-    """Which part of the rows this is about; nothing if it is about all."""
+    """A sentence on which part of the rows this is about; "" if all."""
     return f"<p>{escaped(part, 300)}</p>" if part else ""
 
 
 def linked(links: Mapping[str, str]) -> str:
-    """Where other pages are, by what they are called; nothing if there are none."""
+    """Links to other pages; "" if there are none."""
     found = "; ".join(f'<a href="{escape(quote(file))}">{escaped(name, 100)}</a>' for name, file in links.items())
     return f'<p class="quiet">See also: {found}.</p>' if found else ""
 
 
 def banner(outcome: Outcome[Any]) -> str:
-    """Why the promise does not hold; nothing if it does."""
+    """Why the promise does not hold; "" if it does."""
     if outcome.private:
         return ""
     reasons = []
@@ -67,20 +67,20 @@ def banner(outcome: Outcome[Any]) -> str:
 
 
 def verdict(found: Verdict) -> str:
-    """What it is worth, the first line of a page."""
+    """The verdict, the first line of a page."""
     advice = f" {escaped(found.advice[:1].upper() + found.advice[1:], 400)}." if found.advice else ""
     loud, words = ' role="alert"' if found.bad else "", found.words[:1].upper() + found.words[1:]
     return f'<p class="verdict {found.level}"{loud}><strong>{escaped(words, 600)}.</strong>{advice}</p>'
 
 
 def headline(title: str, lead: str, tiles: Sequence[tuple[str, str]]) -> str:
-    """What this is and what it cost, in a sentence and a few numbers."""
+    """The title, a sentence on what it is and cost, and tiles of numbers."""
     cards = "".join(f"<div><b>{value}</b>{words}</div>" for value, words in tiles)
     return f'<h1>{title}</h1><p class="lead">{lead}</p><div class="tiles">{cards}</div>'
 
 
 def hidden(outcome: Outcome[Any]) -> str:
-    """What the noise hides, in a sentence; nothing if the promise does not hold."""
+    """A sentence on what the noise hides; "" if the promise does not hold."""
     if not outcome.private:
         return ""
     who = "one row" if outcome.schema.person is None else "one person"
@@ -89,7 +89,7 @@ def hidden(outcome: Outcome[Any]) -> str:
 
 
 def cost_tiles(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -> list[tuple[str, str]]:
-    """What it cost, what is left, and what that means."""
+    """Tiles (name, number): what it cost, what is left in the ledger, and what epsilon means."""
     epsilon = outcome.epsilon
     tiles = [(amount(epsilon), "epsilon, the privacy cost of this run")]
     if left is not None:
@@ -129,7 +129,7 @@ def cost(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -
 
 
 def _audited(outcome: Outcome[Any]) -> str:
-    """What somebody reads who does not want to take the promise on trust."""
+    """The files that somebody reads to check the promise instead of trusting it."""
     files = files_used(outcome.schema, outcome.releases, outcome.receipts)
     lines = sum(file.lines for file in files)
     words = f"<p>To audit this result, read these {len(files)} files of Veil {VERSION}, {lines:,} lines with their "
@@ -138,7 +138,7 @@ def _audited(outcome: Outcome[Any]) -> str:
 
 
 def _paths(outcome: Outcome[Any]) -> str:
-    """What the charges on the path of a row add up to, and which charges are about which part of the rows."""
+    """The total that each row was charged, and which charges are about which part of the rows."""
     least, most = total(outcome.receipts, pick=min), outcome.epsilon
     parts: dict[str, list[Any]] = {}
     for receipt in outcome.receipts:
@@ -162,13 +162,14 @@ def _paths(outcome: Outcome[Any]) -> str:
 
 
 def _part(outcome: Outcome[Any]) -> str:
-    """The one part of the rows that all charges are about; nothing if some are about all rows or another part."""
+    """The ledger's name, such as 12.3, of the part of the rows that all charges are about; "" if there is no such
+    part."""
     first = {receipt.account.split("/")[1] for receipt in outcome.receipts}
     return first.pop() if len(first) == 1 else ""
 
 
 def _beside(outcome: Outcome[Any]) -> str:
-    """What a part of the rows costs beside others; nothing if this is about all rows."""
+    """A sentence on what a part of the rows costs beside others; "" if this is about all rows."""
     part = f" The ledger calls this part {_part(outcome)}. No row is in two parts, so all parts together cost "
     return f"{part}what the dearest of them costs." if _part(outcome) else ""
 
@@ -185,7 +186,7 @@ def _bar(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -
 
 
 def noise(outcome: Outcome[Any]) -> str:
-    """How large the noise is, beside the counts it was added to; and answers that are no counts."""
+    """The size of the noise in relation to the counts it was added to, and the answers that are not counts."""
     tables = noise_of(outcome.releases)
     others = [r for r in outcome.releases if not r.receipt.verb.startswith("count")]
     answers = [(f"{r.receipt.verb} {r.receipt.question}", answer(r.receipt.verb, r.value)) for r in others]
@@ -218,7 +219,7 @@ def _noise_row(row: TableNoise) -> tuple[object, ...]:
 
 
 def answer(verb: str, value: Any) -> str:
-    """An answer that is no count, in a few words."""
+    """An answer that is not a count, in a few words."""
     if verb == "choose_each":
         return f"one for {plural(value.size, 'cell')}"
     if isinstance(value, np.ndarray):
@@ -227,7 +228,7 @@ def answer(verb: str, value: Any) -> str:
 
 
 def released(found: Sequence[CountsDisplay], first: str = "", last: str = "") -> str:
-    """For each column the shares of the classes, or the counts of many classes, between two notes."""
+    """For each column its class shares, or its counts if there are many classes, between two notes."""
     drawn = [table for table in found if not table.only_noise.all()]
     drowned = [table.column for table in found if table.only_noise.all()]
     figures = "".join(_counts(table, place) for place, table in enumerate(drawn[:MOST_COLUMNS], 1))
@@ -260,7 +261,7 @@ def _counts(table: CountsDisplay, place: int) -> str:
 
 
 def quality(rows: Sequence[tuple[str, float, float]]) -> str:
-    """What the model is worth, as the caller measured it; nothing without measures."""
+    """Accuracy and AUC as the caller measured them; "" without measures."""
     if not rows:
         return ""
     shown = [(name, _score(accuracy), _score(auc)) for name, accuracy, auc in rows]
@@ -290,12 +291,12 @@ def promise(outcome: Outcome[Any]) -> str:
 
 
 def section(title: str, *parts: str) -> str:
-    """A section of the page."""
+    """A section of the page, with a title."""
     return f"<section><h2>{title}</h2>{''.join(parts)}</section>"
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table; a long one can be unfolded."""
+    """A table; a long one is folded."""
     shown = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows], None)
     if len(rows) <= MOST_COLUMNS:
         return f'<div class="scroll">{shown}</div>'
@@ -303,7 +304,7 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]])
 
 
 def more(count: int, words: str) -> str:
-    """That so many tables are not shown here; nothing if there are none."""
+    """A note that `count` tables are not shown; "" if that is none."""
     verb = "is" if count == 1 else "are"
     return f'<p class="quiet">{plural(count, "more table")} {verb} {words}.</p>' if count > 0 else ""
 

@@ -1,4 +1,4 @@
-"""What the report of a synopsis says that others do not."""
+"""The sections that only reports of synopses have."""
 
 from fractions import Fraction
 from inspect import getdoc
@@ -21,12 +21,12 @@ are empty, about {cells} of the counts are noise alone, with about {rows} rows.<
 
 
 def title(synopsis: Synopsis) -> str:
-    """What the page is called."""
+    """The title of the page."""
     return f"synopsis of {synopsis.schema_.name}"
 
 
 def parts(synopsis: Synopsis, left: Fraction | None, limit: Fraction | None) -> list[str]:
-    """The sections, from what it is to what was released."""
+    """The sections of the page in order, as HTML."""
     found = [CountsDisplay.from_synopsis(synopsis, column) for column in synopsis.grid.columns]
     return [
         _headline(synopsis, left, limit),
@@ -72,7 +72,7 @@ def _label(synopsis: Synopsis) -> str:
 
 
 def _kept(synopsis: Synopsis) -> str:
-    """The columns of the grid with the names of their groups, what was left out, and the noise of a cell."""
+    """The columns of the grid with the names of their groups, the columns left out, and the noise of a cell."""
     schema, axes = synopsis.schema_, synopsis.grid.axes
     rows = [(axis.column, schema.get(axis.column).size, axis.size, shown(axis.names, 12)) for axis in axes]
     dropped = [column.name for column in schema.features if column.name not in synopsis.grid.columns]
@@ -93,7 +93,7 @@ def _cells(synopsis: Synopsis) -> str:
 
 
 def _steps(synopsis: Synopsis) -> str:
-    """Each question in its order, its part of the budget, and the answer."""
+    """Each question in order, its share of the budget, and the answer."""
     spent, rows = synopsis.epsilon, []
     for step, receipt in enumerate(synopsis.receipts_, 1):
         answers = [_answer(release) for release in synopsis.releases_ if release.receipt.number == receipt.number]
@@ -105,7 +105,8 @@ def _steps(synopsis: Synopsis) -> str:
 
 
 def _noise(synopsis: Synopsis) -> str:
-    """What the noise does to counts that were released whatever they were; others all stand out, or are absent."""
+    """The noise in relation to the counts, if all cells were released; of a sparse release, only counts that stand out
+    are there."""
     tables = noise_of([release for release in synopsis.releases_ if release.receipt.verb == "count"])
     return sections.section("What the noise does to the numbers", sections.counts_noise(tables)) if tables else ""
 

@@ -1,4 +1,4 @@
-"""Words and numbers for people: names that fit a label, large factors, escaped text."""
+"""Words and numbers for people: lists of names, large factors, escaped text."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,12 +9,12 @@ from ..display import readable
 
 
 def escaped(text: object, most: int = 60) -> str:
-    """The same for HTML."""
+    """Text that can be shown, at most `most` letters of it, escaped for HTML."""
     return escape(readable(text, most))
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """Names in a row, the first few of many; escaped."""
+    """Names separated by commas, the first few of many; escaped for HTML."""
     shown = ", ".join(escaped(name) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 

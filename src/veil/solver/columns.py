@@ -14,13 +14,13 @@ import numpy as np
 
 from .lines import STEPS, Numbers, curves, line_end
 
-LATE = 24  # steps from which on each is one of Newton's: where rows are at a corner of the loss, others are many
+LATE = 24  # from this step on all are Newton's: at a corner of the loss, others would be many
 SAMPLE = 1 << 11  # rows for the first guess of the curvature
-PAIRED = 1 << 8  # values of several columns taken as one, where they are met in pairs
+PAIRED = 1 << 8  # values of a merged column, where pairs of them are counted
 
 
 def points(objective: Any, shift: Numbers) -> Iterator[Numbers]:
-    """Points whose gradient seems to be short enough."""
+    """Points whose gradient is certainly short enough, one after the other."""
     common = shift - _centred(objective.loss, shift)
     weights = -common / objective.penalties  # no row has a say in what all classes have in common
     way, before, scale = weights, shift, 1.0
@@ -43,18 +43,19 @@ def points(objective: Any, shift: Numbers) -> Iterator[Numbers]:
 
 
 def _gradient(objective: Any, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
-    """The gradient, rounded as doubles are."""
+    """The gradient with noise, in plain doubles."""
     slopes = objective.loss.slopes(scores, objective.rows.truth)
     return np.asarray(objective.rows.added(slopes, slice(None)) + objective.penalties * weights + shift)
 
 
 def _centred(loss: Any, values: Numbers) -> Numbers:
-    """Without what all classes have in common, if their scores count only beside each other."""
+    """Values minus their mean over the classes, if only differences between classes matter (softmax); else
+    unchanged."""
     return np.asarray(values - values.mean(axis=0)) if loss.joint else values
 
 
 def inverse_curvature(objective: Any, weights: Numbers, most: int, sharp: bool) -> Numbers:
-    """About the inverse of the matrix of second derivatives, within each class, from a sample of rows."""
+    """An approximate inverse Hessian for each class, classes x weights x weights, from a sample of rows."""
     rows, penalties = objective.rows, objective.penalties
     part = sample(rows, most)
     hessian = products(part, curves(objective.loss, objective.scores(weights, part), part.truth, sharp))
@@ -64,7 +65,7 @@ def inverse_curvature(objective: Any, weights: Numbers, most: int, sharp: bool) 
 
 
 def _length(objective: Any, scores: Numbers, weights: Numbers, shift: Numbers, way: Numbers, slack: float) -> float:
-    """How far to go against `way`."""
+    """The step length against the direction `way`, by line search."""
     moved = objective.rows.scores(way)
 
     def slope(at: float) -> float:
@@ -75,7 +76,8 @@ def _length(objective: Any, scores: Numbers, weights: Numbers, shift: Numbers, w
 
 
 def products(rows: Any, values: Numbers) -> Numbers:
-    """For every class and two weights, the sum over the rows that have both."""
+    """For every class and pair of weights, the sum of values over the rows that have both: classes x weights x
+    weights."""
     ends = [0, *accumulate(rows.sizes)]
     places = [slice(start, end) for start, end in pairwise(ends)]
     table = np.empty((len(values), ends[-1], ends[-1]))
@@ -92,7 +94,7 @@ def products(rows: Any, values: Numbers) -> Numbers:
 
 
 def sample(rows: Any, most: int) -> Any:
-    """These rows, or about so many of them, spread over the table."""
+    """All rows, or about `most` of them, spread over the table."""
     number = rows.truth.shape[1]
     if number <= most:
         return rows

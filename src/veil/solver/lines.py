@@ -1,4 +1,4 @@
-"""How far to go down a line, and how sharply losses bend."""
+"""Line search, and approximate second derivatives of losses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
-STEPS = 8  # at least, so that their number says little
-NEAREST = 1 / 16  # of a stretch of a line: the next guess comes no closer to its ends
+STEPS = 8  # steps at least, so that their number says little
+NEAREST = 1 / 16  # share of an interval: the next guess comes no closer to its ends
 
 
 def curves(loss: Any, scores: Numbers, truth: Numbers, sharp: bool = False) -> Numbers:
-    """About the second derivative by each score: it only makes steps shorter or longer. Of the hinge, whose second
-    derivative is 1 between two corners and else 0, a smooth stand-in unless they shall be `sharp`."""
+    """The approximate second derivative by each score; it only affects the lengths of steps. For the hinge, where it is
+    1 between two corners and 0 elsewhere, a smooth approximation unless `sharp`."""
     if type(loss).__name__ == "Hinge":
         corners = np.abs(1 - truth * scores) <= 0.5
         return np.asarray(corners * 1.0 if sharp else 1 / (1 + (2 - 2 * truth * scores) ** 4), np.float64)
@@ -22,13 +22,13 @@ def curves(loss: Any, scores: Numbers, truth: Numbers, sharp: bool = False) -> N
 
 
 def line_end(slope: Callable[[float], float], slack: float) -> float:
-    """How far to go down a line: until the slope has fallen by half, but not turned by more than the slack.
+    """The step length along a line: where the slope is at most half of that at the start, and at least -slack times it.
 
-    Between a length that is too short and one that is too long: at a corner of the loss the slope turns at once, and a
-    straight line through both ends would stop far before the corner, again and again.
+    It is found between a length that is too short and one that is too long: at a corner of the loss the slope changes
+    sign at once, and plain interpolation would stop far before the corner, again and again.
     """
     start, length = max(slope(0), 0.0), 1.0  # below zero by rounding only
-    low, high = (0.0, start), (np.inf, 0.0)  # where they are, and the slope there
+    low, high = (0.0, start), (np.inf, 0.0)  # the lengths, and the slopes there
     for _ in range(60):
         if -slack * start <= (end := slope(length)) <= start / 2:
             break

@@ -1,7 +1,7 @@
-"""Newton's steps on rows of few words of many, each by conjugate gradients.
+"""Newton's method on sparse rows of words, each step by conjugate gradients.
 
-No step goes much beyond the least point of its line, and none ends before the slope has fallen by half, so they
-converge from anywhere.
+No step goes much beyond the minimum along its line, and none ends before the slope has fallen by half, so they converge
+from anywhere.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ import numpy as np
 
 from .lines import STEPS, Numbers, curves, line_end
 
-CONJUGATE = 300  # steps towards one Newton step
-SLACK = 1e-3  # of its slope, by how much a step may have turned at its end
+CONJUGATE = 300  # most steps of conjugate gradients for one Newton step
+SLACK = 1e-3  # slope at the end of a step, relative to the start and of opposite sign, at most
 
 
 def points(objective: Any, shift: Numbers) -> Iterator[Numbers]:
-    """Points whose gradient seems to be short enough."""
+    """Points whose gradient is certainly short enough, one after the other."""
     weights, step = np.zeros(objective.rows.size), 0
     gradient = _gradient(objective, shift, weights)
     while True:
@@ -38,14 +38,15 @@ def _slope(objective: Any, shift: Numbers, weights: Numbers, way: Numbers, at: f
 
 
 def _curves(objective: Any, weights: Numbers) -> Numbers:
-    """About the second derivatives; none where a slope is at its end, or steps would stay short there."""
+    """Approximate second derivatives; 0 where the slope is at its limit (0 or 1), since steps would stay short
+    otherwise."""
     given = objective.scores(weights[None]), objective.rows.truth
     size = np.abs(objective.loss.slopes(*given)[0])
     return np.where((size > 0) & (size < 1), curves(objective.loss, *given)[0], 0)
 
 
 def _newton(objective: Any, bends: Numbers, gradient: Numbers) -> Numbers:
-    """About the inverse curvature times the gradient, by conjugate gradients."""
+    """An approximate Newton step (inverse Hessian times gradient), by conjugate gradients."""
     rows, penalties = objective.rows, objective.penalties
     scale = 1 / (penalties + np.bincount(rows.places, bends[rows.rows], rows.size))
     found, rest = np.zeros(rows.size), gradient

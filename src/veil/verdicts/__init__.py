@@ -1,4 +1,4 @@
-"""Verdicts: what a result is worth beside its noise, in a word, a sentence and an advice.
+"""Verdicts: how good a result is in relation to its noise, as a level, a sentence and an advice.
 
 All of it follows from releases, their public noise scales, receipts and the schema; no function here takes a row.
 """

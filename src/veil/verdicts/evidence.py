@@ -1,10 +1,10 @@
-"""How much of what sets classes apart in released numbers may be noise: of counts, and of weights.
+"""How much of the difference between classes in released counts, or weights, may be noise.
 
-Of counts: a cell with n rows, of which x are of a class with a share p of all, speaks by x - p n. The squares of this,
-over (n + some pseudo-rows)^2 as models pool, are the evidence. Noise and the chance of the draw alone would give a
-known amount of it on average, and half as much again only rarely: noise is counted with that margin, which is large
-where cells are few. The noise in the evidence over the evidence is the share of it that may be noise. A table says at
-least what its sums say, so the levels of a tree and the axes of a grid are tried too: leaves that drown pool.
+Counts: in a cell with n rows, x of them in a class with share p of all rows, the difference is x - p n. The sum of its
+squares, each over (n + pseudo-rows)^2 as models pool, is the evidence. Noise and sampling alone would give a known
+amount of evidence on average, and half as much again only rarely: noise is counted with that margin, which is large
+where cells are few. Noise over evidence is the share that may be noise. A table tells at least what its sums tell, so
+the levels of a tree and the axes of a grid are tried too: noisy leaves are pooled.
 """
 
 from collections.abc import Sequence
@@ -23,33 +23,33 @@ from ..schema import Schema
 
 Numbers = npt.NDArray[np.float64]
 Releases = Sequence[Release[Any]]
-MARGIN = 1.5  # standard deviations of the evidence that noise alone would give
+MARGIN = 1.5  # standard deviations added to the evidence that noise alone would give
 SQUARES = 5  # the variance of the square of Laplace noise, over the square of its variance
-HELD = 4  # times its noise: the penalty of a weight, about
+HELD = 4  # the penalty of a weight, as a multiple of its noise, about
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What sets classes apart in tables of counts, and how much of it noise alone would give, cell by cell."""
+    """The evidence found in tables of counts (see above), and the amount that noise alone would give, for each cell."""
 
     found: float
     noise: Numbers
-    room: float  # how much of it would be left after pooling, over the tables: near 0 where cells drown
+    room: float  # share of a full difference that pooling leaves, averaged over tables: near 0 if cells drown
 
     @property
     def likely(self) -> float:
-        """What noise may have given, with a margin for luck."""
+        """The evidence that noise alone may have given, with a margin for chance."""
         total, squares = float(self.noise.sum()), float((self.noise**2).sum())
         return total + MARGIN * sqrt(SQUARES * squares)
 
     @property
     def noise_share(self) -> float:
-        """The share of the evidence that may be noise; above 1 where noise would have given more."""
+        """The share of the evidence that may be noise; above 1 if noise alone would have given more."""
         return self.likely / self.found if self.found > 0 else np.inf
 
 
 def of_counts(releases: Releases) -> Evidence | None:
-    """The evidence in all tables of more than one cell by class; None if there is none."""
+    """The evidence in all tables of counts by class with two cells or more; None if there is no such table."""
     tables = [release for release in releases if _speaks(release)]
     rows = max((float(np.maximum(cells_of(table).sum(axis=1), 0).sum()) for table in tables), default=0.0)
     found = [_of_release(table, max(rows, 1.0)) for table in tables]
@@ -65,9 +65,10 @@ def _speaks(release: Release[Any]) -> bool:
 
 
 def _of_release(release: Release[Any], all_rows: float) -> Evidence:
-    """The evidence of a table: of its cells, or of those sums of them that stand clearest of their noise.
+    """The evidence of one table: of its cells, or of sums of them if these stand out more clearly.
 
-    Of so many rows in all: a table may be about some of them, as of those whose path in a tree ends early.
+    `all_rows` are the rows of all tables: one table may be about a part of them, as about paths of a tree that end
+    early.
     """
     table, scale = cells_of(release), release.scale or 0.0
     if isinstance(release.value, SparseCounts):  # an empty cell is released only if its noise passes the threshold
@@ -78,7 +79,7 @@ def _of_release(release: Release[Any], all_rows: float) -> Evidence:
 
 
 def _of_table(table: Numbers, scale: float, deviation: float, terms: npt.NDArray[Any], all_rows: float) -> Evidence:
-    """The evidence of cells, each the sum of so many noisy counts for each class."""
+    """The evidence of a table of cells x classes; `terms` says how many noisy counts are summed in each cell."""
     sums, classes = table.sum(axis=1), table.shape[1]
     rows = np.maximum(sums, 0)
     shares = np.maximum(table.sum(axis=0), 0) + deviation * sqrt(terms.sum()) + 1e-9
@@ -91,7 +92,8 @@ def _of_table(table: Numbers, scale: float, deviation: float, terms: npt.NDArray
 
 
 def coarser(question: Any) -> list[npt.NDArray[Any]]:
-    """Ways to sum up cells, the group of each: the levels of a tree, each axis of a grid."""
+    """Ways to merge cells, each an array with the group of every cell: by the levels of a tree, or by each axis of a
+    grid."""
     if isinstance(question, Grid):
         shape = [axis.size for axis in question.axes]
         return list(np.unravel_index(np.arange(question.size), shape)) if len(shape) > 1 else []
@@ -103,7 +105,7 @@ def coarser(question: Any) -> list[npt.NDArray[Any]]:
 
 
 def cells_of(release: Release[Any]) -> Numbers:
-    """Counts as cells x classes; of sparse ones, the cells that were released."""
+    """Released counts as an array of cells x classes; of a sparse release, only the cells in it."""
     value = release.value
     if not isinstance(value, SparseCounts):
         return np.asarray(value, np.float64)
@@ -116,20 +118,21 @@ def cells_of(release: Release[Any]) -> Numbers:
 
 @dataclass(frozen=True)
 class Weights:
-    """Of a typical weight: its size, what noise alone makes of it, and the share of the pull on it that rows have.
+    """A typical weight of a linear model (log odds): its size, its size by noise alone, and the share of it that rows
+    decide.
 
-    They are log odds. The rest of the pull is the penalty's, which holds the noise back. Values count as evenly spread
-    over the rows, since their numbers were not released: those of rare values hold more noise than this.
+    The rest is decided by the penalty, which holds the noise back. Values are assumed to be evenly spread over the
+    rows, since their counts were not released: weights of rare values hold more noise than this.
     """
 
     size: float
     noise: float
     pull: float
-    of_words: bool  # which are never evenly spread: rows have more say in frequent ones
+    of_words: bool  # words are never evenly spread: rows decide more of frequent ones
 
 
 def of_weights(releases: Releases, schema: Schema) -> Weights | None:
-    """The weights of a linear model beside their noise; None if nothing was minimised, or by another version."""
+    """Typical size and noise of a linear model's weights; None if there are no weights, or those of another version."""
     fits = [release for release in releases if release.receipt.verb.startswith("minimise")]
     totals = next((release for release in releases if release.receipt.verb == "count"), None)
     if not fits or totals is None or not all(_is_known(schema, totals, fit) for fit in fits):
@@ -146,14 +149,14 @@ def of_weights(releases: Releases, schema: Schema) -> Weights | None:
 
 
 def is_of_words(fit: Release[Any], schema: Schema) -> bool:
-    """Whether these are weights of words."""
+    """Whether a fit's weights are for words."""
     of = fit.receipt.question.partition(" on ")[2]
     return fit.receipt.verb == "minimise_words" or any(of.startswith(f"{text.name}[") for text in schema.texts)
 
 
 def of_slopes(fit: Release[Any], releases: Releases, schema: Schema) -> tuple[float, float] | None:
-    """The scale of the noise that a fit adds for a weight, in rows, and the rows that each weight is about, if values
-    are evenly spread; both typical ones. None if it is not a fit of this version."""
+    """A typical noise scale in the gradient of a weight, in rows, and the rows for each weight if values are evenly
+    spread. None if it is not a fit of this version."""
     totals = next((release for release in releases if release.receipt.verb == "count"), None)
     if totals is None or not fit.receipt.verb.startswith("minimise") or not _is_known(schema, totals, fit):
         return None
@@ -162,7 +165,7 @@ def of_slopes(fit: Release[Any], releases: Releases, schema: Schema) -> tuple[fl
 
 
 def _is_known(schema: Schema, totals: Release[Any], fit: Release[Any]) -> bool:
-    """Whether the weights are those that this version of Veil would ask for."""
+    """Whether the fit has as many weights as this version of Veil would ask for."""
     return sum(weight_scales(schema, totals, fit)[0]) == len(fit.value)
 
 
@@ -172,7 +175,8 @@ def _shares(totals: Release[Any]) -> Numbers:
 
 
 def _of_classes(shares: Numbers, fit: Release[Any], place: int, fits: int) -> Numbers:
-    """The shares of the classes that a set of weights is about: all, or one against the others; of two, the second."""
+    """The share of each class that a fit has weights for: all classes, or one against the others (of two, the
+    second)."""
     return shares if fit.value.shape[1] > 1 else shares[[1 if fits == 1 else place]]
 
 
@@ -183,7 +187,7 @@ def _columns(weights: Numbers, schema: Schema, totals: Release[Any], fit: Releas
 
 
 def _of_column(weights: Numbers, scale: float, rows: float, weight: float) -> Numbers:
-    """Squares of the size and of the noise of a column's weights, the rows' pull, and 1; all times its weight."""
+    """For one column: mean squared weight, squared noise, the share that rows decide, and 1; each times `weight`."""
     each, centred = rows / len(weights), weights - weights.mean()
     held = each + HELD * scale
     noise = (2 * scale**2 + each) / held**2

@@ -1,4 +1,5 @@
-"""What a run would be worth, before it: its noise beside counts of as many rows as the schema declares."""
+"""The verdict to expect of a run before it is made: its noise in relation to the number of rows that the schema
+guesses."""
 
 from math import sqrt
 
@@ -11,16 +12,16 @@ from .learned import MEASURE, PULLS, SHARES, advice, part_words, pull_words
 from .measured import WIDTHS
 from .verdict import Verdict, level_of, worst
 
-TYPICAL = 0.1  # the evidence in a table whose label can be told by an AUC of about 0.75
+TYPICAL = 0.1  # the evidence in a table whose label can be predicted with an AUC of about 0.75
 ASIDE = "coarser bins or groups for it, or leave it out"
-HALF = 0.5  # of the budget or the codes, from which one column takes the most
+HALF = 0.5  # share of the budget or the codes from which a column is dominant
 LEADS = {"nothing": "expected: nearly nothing"}
 
 
 def of_rehearsal(releases: Releases, schema: Schema) -> Verdict:
-    """What to expect of a run that asks for these answers, which a rehearsal made up.
+    """The verdict to expect of a run that asks for these answers, which come from a rehearsal.
 
-    The rows of a rehearsal tell nothing, so the evidence of a table with a label of middling difficulty stands for it.
+    The made-up rows of a rehearsal hold no signal, so that of a table with a label of medium difficulty is assumed.
     """
     asked = [one for one in releases if one.receipt.account.startswith(releases[0].receipt.account)]
     evidence, weights = of_counts(asked), of_weights(asked, schema)
@@ -50,7 +51,7 @@ def _advice(level: str, asked: Releases, evidence: Evidence | None) -> str:
 
 
 def of_rehearsed_curve(releases: Releases, schema: Schema) -> Verdict:
-    """What to expect of an evaluation: how wide the interval of an AUC about would be."""
+    """The verdict to expect of an evaluation: about how wide the interval of the AUC would be."""
     counts = [one for one in releases if one.receipt.verb == "count" and one.question.size > 1]
     rows = guessed_rows(schema) / max(len(schema.classes), 1)
     errors = [3 * (one.scale or 0.0) * sqrt(2 * one.question.size / 3) / max(rows, 1) for one in counts]
@@ -65,12 +66,12 @@ def _lead(level: str) -> str:
 
 
 def if_rows(schema: Schema) -> str:
-    """Of how many rows this is; where the schema does not say, that it is a guess."""
+    """ " with N rows", as the schema says, or " if there are N rows", as a guess."""
     return f" with {guessed_rows(schema):,} rows" if schema.rows is not None else f" if there are {GUESS:,} rows"
 
 
 def dominant(releases: Releases, schema: Schema) -> str:
-    """Which column takes most of the budget or of the codes, and what to do about it; nothing if none does."""
+    """A sentence about the column that takes most of the budget or of the codes, with advice; "" if none does."""
     grids = [(one, one.question) for one in releases if one.receipt.verb == "count" and isinstance(one.question, Grid)]
     parts = {grid.columns[0]: 1 / one.scale for one, grid in grids if len(grid.axes) == 1 and one.scale}
     of_what = "the budget"

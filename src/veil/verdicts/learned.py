@@ -1,4 +1,4 @@
-"""What a model or a table that was learned from noisy answers is worth, by these answers."""
+"""Verdicts on models and tables, from the noisy answers they were learned from."""
 
 from math import exp, sqrt
 
@@ -9,8 +9,8 @@ from .rows import CHECK, counted, mostly_missing
 from .tables import noise_of
 from .verdict import LEVELS, Verdict, cost, level_of, more_epsilon, worst
 
-SHARES = (0.25, 0.75, 1.25)  # of what was learned that may be noise: where good, fair and poor end
-PULLS = (0.35, 0.6, 0.85)  # the same of the pull on a weight that is not the rows'
+SHARES = (0.25, 0.75, 1.25)  # shares of noise at which good, fair and poor end
+PULLS = (0.35, 0.6, 0.85)  # shares of a weight not decided by rows at which good, fair and poor end
 PARTS = ((0.1, "less than a tenth"), (0.25, "less than a quarter"), (0.5, "less than half"), (0.75, "most"))
 FIRST = 3  # columns that are named
 LEADS = {"nothing": "nearly nothing was learned"}
@@ -41,7 +41,7 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
 
 
 def noise_level(evidence: Evidence | None, weights: Weights | None) -> str:
-    """The level by noise alone. Of weights it is fair at best: they do not tell whether columns tell classes apart."""
+    """The level by noise alone. For weights at best "fair": they do not show whether columns separate the classes."""
     if weights is not None:
         by_pull = level_of(1 - weights.pull, PULLS[: 2 if weights.of_words else 3])
         return worst("fair", by_pull, "poor" if weights.noise >= weights.size else "good")
@@ -49,12 +49,12 @@ def noise_level(evidence: Evidence | None, weights: Weights | None) -> str:
 
 
 def part_words(share: float) -> str:
-    """A share of noise as people say it: it is an estimate, which digits would hide."""
+    """A share of noise in words, since it is an estimate, and digits would look exact."""
     return next((words for end, words in PARTS if share < end), "nearly all")
 
 
 def counts_words(evidence: Evidence | None, releases: Releases) -> str:
-    """How much of what counts say may be noise, and how many of the tables drown in it."""
+    """A sentence part: how much of the difference between classes may be noise, and how many tables drown in it."""
     if evidence is None:
         return "no counts by class were released that could tell classes apart"
     tables = [table for table in noise_of(releases) if table.fields > 1]
@@ -64,7 +64,7 @@ def counts_words(evidence: Evidence | None, releases: Releases) -> str:
 
 
 def pull_words(weights: Weights) -> str:
-    """What the rows have to say in a weight, and what noise alone does to odds."""
+    """A sentence part: how much of a typical weight the rows decide, and by what factor noise alone changes odds."""
     return (
         f"a typical weight is {100 * weights.pull:.0f} % the rows' doing, and noise alone changes odds by a factor of "
         f"{_factor(weights.noise)}"
@@ -72,7 +72,7 @@ def pull_words(weights: Weights) -> str:
 
 
 def weights_words(weights: Weights) -> str:
-    """The same beside what the weights do to odds."""
+    """As `pull_words`, with the factor by which the weights themselves change odds."""
     return f"{pull_words(weights)}, the weights themselves by {_factor(weights.size)}"
 
 
@@ -81,7 +81,7 @@ def _factor(log_odds: float) -> str:
 
 
 def missing_words(missing: list[str]) -> str:
-    """Which columns have no values to speak of; nothing if all have."""
+    """A sentence part naming the columns that have nearly no declared values; "" if there are none."""
     if not missing:
         return ""
     named = ", ".join(map(repr, missing[:FIRST]))
@@ -90,7 +90,7 @@ def missing_words(missing: list[str]) -> str:
 
 
 def advice(level: str, releases: Releases, evidence: Evidence | None) -> str:
-    """What to do about the noise."""
+    """A sentence part: what to do against the noise."""
     if level == "fair" and evidence is None:
         return MEASURE
     wanted = sqrt(evidence.noise_share / SHARES[0]) if evidence else 2 * LEVELS.index(level)

@@ -1,4 +1,4 @@
-"""What an evaluation is worth: how narrow its intervals are, and whether they hold what guessing would reach."""
+"""Verdicts on evaluations: how narrow the intervals are, and whether they exclude the value of guessing."""
 
 from collections.abc import Mapping
 
@@ -12,15 +12,15 @@ from .verdict import Verdict, cost, level_of, more_epsilon, worst
 LEADS = {"good": "well measured", "fair": "roughly measured", "poor": "hardly measured"}
 LEADS["nothing"] = "nearly nothing is known"
 CHECK_MODEL = f"see what the model's own report says of it, and {CHECK}"
-WIDTHS = (0.1, 0.25, 0.5)  # of an interval of a share: where good, fair and poor end
+WIDTHS = (0.1, 0.25, 0.5)  # widths of an interval at which good, fair and poor end
 
 
 def of_intervals(
     intervals: Mapping[str, tuple[float, float]], releases: Releases, schema: Schema, chance: float | None = None
 ) -> Verdict:
-    """The verdict on shares that lie between two ends each: of what is known best, and what is not known is named.
+    """The verdict on measured shares with these intervals, by the narrowest of them; those that are too wide are named.
 
-    `chance` is the share that a model reaches by guessing. One that may be no better is no success.
+    `chance` is the share that guessing reaches: a model that may be no better is no success.
     """
     widths = {name: high - low for name, (low, high) in intervals.items()}
     rows = counted(releases)
@@ -40,7 +40,7 @@ def of_intervals(
 
 
 def _beats(chance: float, intervals: Mapping[str, tuple[float, float]]) -> bool:
-    """Whether anything that is known lies above what guessing reaches."""
+    """Whether an interval that is narrow enough lies above `chance`."""
     return any(low > chance for low, high in intervals.values() if high - low < WIDTHS[-1])
 
 

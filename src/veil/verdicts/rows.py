@@ -1,4 +1,4 @@
-"""Whether rows and values arrived, by released counts."""
+"""Whether rows and values arrived as declared, judged from released counts."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -23,7 +23,7 @@ LEFT_OUT = "rows whose label is none of the schema's values are left out"
 
 @dataclass(frozen=True)
 class Counted:
-    """The rows that released counts add up to, the deviation of their noise, and whether they are a part of all."""
+    """The noisy number of rows, the standard deviation of its noise, and whether it is of a part of the rows."""
 
     rows: float
     deviation: float
@@ -31,12 +31,12 @@ class Counted:
 
     @property
     def none(self) -> bool:
-        """Whether there may be no rows at all."""
+        """Whether the number of rows may be zero."""
         return self.rows <= SURE * self.deviation
 
     @property
     def hidden(self) -> str:
-        """How many rows the noise could hide."""
+        """How many rows the noise could hide, as text."""
         return f"{max(round(SURE * self.deviation), 1):,}"
 
     def short(self, schema: Schema) -> bool:
@@ -49,7 +49,7 @@ class Counted:
         return "nothing" if self.none else "poor" if self.rows < FEW or self.short(schema) else "good"
 
     def words(self, schema: Schema) -> str:
-        """What is wrong with the number of rows; nothing if all is well."""
+        """A sentence part: what is wrong with the number of rows; "" if nothing is."""
         if self.none:
             return f"the released counts show no rows beyond their noise, in which up to {self.hidden} could hide"
         about = f"about {max(round(self.rows), 1):,}"
@@ -58,16 +58,16 @@ class Counted:
         return f"only {about} rows were counted" if self.rows < FEW else ""
 
     def advice(self) -> str:
-        """What to do about it."""
+        """A sentence part: what to do if rows are missing."""
         if self.none and self.deviation > MANY:
             return f"try a larger epsilon; if you have more than {self.hidden} rows, {CHECK} ({LEFT_OUT})"
         return f"if you expected more rows, {CHECK} ({LEFT_OUT})"
 
 
 def counted(releases: Releases) -> Counted | None:
-    """The rows that all tables together show: each adds up to them, and counts by how little noise its sum has.
+    """The number of rows from all tables of counts, averaged by inverse variance; None without tables.
 
-    Of answers about several parts of the rows, those about all of them, or else about the first part.
+    If answers are about several parts of the rows, those about all rows are used, or else those about the first part.
     """
     counts = [release for release in releases if release.receipt.verb == "count"]
     tables = [release for release in counts if not isinstance(release.question, Bag)]  # whose rows count many times
@@ -88,8 +88,9 @@ def _sum(release: Release[Any]) -> tuple[float, float]:
 
 
 def mostly_missing(releases: Releases) -> list[str]:
-    """The columns of which nearly no row has a declared value, where released counts show it beyond their noise."""
-    sure = SURE + sqrt(2 * log(max(len(releases), 1)))  # the noise of one of many tables goes far by chance
+    """The names of columns in which nearly no row has a declared value, if released counts show that beyond their
+    noise."""
+    sure = SURE + sqrt(2 * log(max(len(releases), 1)))  # of many tables, one has large noise by chance
     return [readable(release.question.columns[0]) for release in releases if _is_missing(release, sure)]
 
 

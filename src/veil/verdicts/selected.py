@@ -1,4 +1,4 @@
-"""What a selection is worth: how large the noise of its choices is beside the rows."""
+"""Verdicts on selections: how large the noise of the choices is in relation to the number of rows."""
 
 from math import log
 
@@ -10,15 +10,15 @@ from .tables import noise_of
 from .verdict import Verdict, cost, level_of, more_epsilon
 
 LEADS = {"nothing": "the choice is nearly all noise"}
-CHOICES = (0.01, 0.03, 0.1)  # the noise of a choice over the rows: where good, fair and poor end
+CHOICES = (0.01, 0.03, 0.1)  # noise of a choice over rows at which good, fair and poor end
 CHOSEN = ("choose", "choose_best", "choose_above", "sift")
 
 
 def of_selection(releases: Releases, schema: Schema, selected: int, candidates: int) -> Verdict:
-    """The verdict on so many features that were selected of these candidates.
+    """The verdict on a selection of `selected` features out of `candidates`.
 
-    Choices release no count. So their noise is set beside the rows that the schema declares; whether these arrived,
-    and whether any feature is better than others, they do not tell.
+    Choices release no counts, so their noise is compared with the rows that the schema declares. They do not show
+    whether these rows arrived, or whether any feature is better than others.
     """
     if not releases:
         return Verdict("unknown", f"all {candidates:,} are kept, for nothing: there are no more than may be selected")
@@ -39,7 +39,7 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
 
 
 def _of_sizes(releases: Releases) -> Verdict:
-    """The verdict on features that were selected by counts of all rows: whether a typical one stands out."""
+    """The verdict on features selected by their number of rows: whether a typical count stands out of the noise."""
     table = next(iter(noise_of(releases)), None)
     if table is None:
         return Verdict("unknown", "not known: no noise was released that features could be set beside")

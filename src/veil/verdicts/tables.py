@@ -1,4 +1,4 @@
-"""The noise of released tables of counts beside a typical count."""
+"""The noise of released tables in relation to a typical count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..questions import Grid
 
 @dataclass(frozen=True)
 class TableNoise:
-    """A table of counts: how many fields, the scale of their noise, its 95 % error, and a typical released count."""
+    """A table of counts: its number of counts, their noise scale and 95 % error, and a typical released count."""
 
     name: str
     fields: int
@@ -22,12 +22,12 @@ class TableNoise:
 
     @property
     def drowned(self) -> bool:
-        """Whether a typical count may be zero."""
+        """Whether the true value of a typical count may be zero."""
         return self.typical <= self.error
 
 
 def noise_of(releases: "Sequence[Release[Any]]") -> list[TableNoise]:
-    """The noise of every release that holds counts."""
+    """A TableNoise for every release that holds counts."""
     return [_noise(release) for release in releases if release.receipt.verb.startswith("count")]
 
 
@@ -40,9 +40,9 @@ def _noise(release: "Release[Any]") -> TableNoise:
 
 
 def _typical(counts: Any) -> int:
-    """The count of the field that a typical row is in: half of the counted rows are in fields at least as large.
+    """The count in the field of a typical row: half of the counted rows are in fields at least as large.
 
-    A median over fields would be that of an empty one wherever a column has more codes than it needs.
+    The median over fields would be that of an empty field wherever a column has more codes than it needs.
     """
     sizes = np.sort(np.maximum(counts, 0), axis=None)[::-1]
     rows = np.cumsum(sizes, dtype=np.float64)  # in a file, counts can be as large as any number
