@@ -70,19 +70,19 @@ def large(value: int) -> str:
 
 
 def printable(text: object, keep: str = "") -> str:
-    """Text whose characters that cannot be printed, and could steer a terminal, are spaces; but these are kept."""
+    """Text whose unprintable characters, which could control a terminal, are spaces; except those in `keep`."""
     shown = str(text)
     return shown if shown.isprintable() else "".join(c if c.isprintable() or c in keep else " " for c in shown)
 
 
 def readable(text: object, most: int = 60) -> str:
-    """Text that can be shown: characters that cannot be printed become spaces, the middle of a long one is left out."""
+    """Text that can be shown: unprintable characters become spaces, and the middle of a long text is left out."""
     shown = printable(text)
     return shown if len(shown) <= most else f"{shown[: most // 2]}…{shown[len(shown) - (most - 1) // 2 :]}"
 
 
 def column_rows(schema: Any) -> Iterator[tuple[str, str, str, str]]:
-    """The columns of a schema, as a table shows them: name, kind, number of codes, and some of these."""
+    """A row for each column of a schema: name, kind, number of codes, and some of their names."""
     for column in schema.column:
         label = column.name == schema.label
         names = schema.classes if label else column.names  # rows without a declared class are left out
@@ -117,7 +117,7 @@ def toml_text(value: Any) -> str:
 
 
 def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
-    """What a receipt says, line by line."""
+    """The fields of a receipt as (name, text)."""
     reason = "the noise was seeded" if receipt.noise == "seeded" else "the rows were declared public"
     mark = "yes" if receipt.private else f"NO: {reason}"
     rows = [("asked", f"{receipt.verb} {readable(receipt.question, LONG)}"), ("of", readable(receipt.data, LONG))]
@@ -129,8 +129,8 @@ def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
 
 
 class Run(NamedTuple):
-    """What was asked of the rows from one opening to its end: `epsilon` is by how much the ledger's total rose, `total`
-    where it stood after the last answer."""
+    """All that was asked from one opening of the rows on: `epsilon` is the rise of the ledger's total, `total` its
+    value after the last answer."""
 
     run: str
     time: str
@@ -148,7 +148,7 @@ class Run(NamedTuple):
 
 
 def runs_of(charges: Iterable[tuple[Any, Fraction]]) -> list[Run]:
-    """The runs of receipts, each of which comes with the total after it; by last answers, so the last has all of it."""
+    """Receipts (each with the ledger's total after it) grouped into runs, ordered by their last answer."""
     groups: dict[tuple[str, str], list[tuple[Any, Fraction, Fraction]]] = {}
     before = Fraction(0)
     for receipt, total in charges:
@@ -165,7 +165,7 @@ def _run(group: list[tuple[Any, Fraction, Fraction]]) -> Run:
 
 
 def run_rows(runs: Sequence[Run]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The header and the rows of a table of runs; a column that says nothing is left out."""
+    """The header and rows of a table of runs; empty columns are left out."""
     header = ["time (UTC)", "what for", "file", "note", "answers", "cost", "total", "private"]
     rows = [(_moment(run.time), run.purpose, run.file, run.note, str(run.answers), *_costs(run)) for run in runs]
     kept = [i for i, name in enumerate(header) if name not in ("file", "note") or any(row[i] for row in rows)]
@@ -181,13 +181,13 @@ def _costs(run: Run) -> tuple[str, str, str]:
 
 
 def ledger_title(ledger: Any) -> str:
-    """The limit of a ledger, and what is spent of it."""
+    """A ledger's name, its limit, and what is spent of it, in one line."""
     spent, limit = ledger.spent, ledger.limit
     return f"Ledger '{readable(ledger.name)}': {amount(spent)} of {amount(limit)} spent, {amount(limit - spent)} left"
 
 
 def earlier(runs: Sequence[Run], how: str) -> list[str]:
-    """That earlier runs are not shown, and how to see them, if there are any."""
+    """A line that says how to see earlier runs, if there are any, as a list."""
     return [f"... {len(runs) - SHOWN} earlier runs: {how}"] * (len(runs) > SHOWN)
 
 
@@ -198,7 +198,7 @@ def ledger_line(ledger: Any) -> str:
 
 
 def ledger_text(ledger: Any) -> str:
-    """A ledger with its latest runs."""
+    """A ledger with its latest runs, as text."""
     runs = ledger.runs()
     hidden, unsafe = earlier(runs, "ledger.runs()"), sum(not run.private for run in runs)
     lines = [text_table(ledger_title(ledger), *run_rows(runs[-SHOWN:]))] if runs else [ledger_title(ledger)]
@@ -207,14 +207,14 @@ def ledger_text(ledger: Any) -> str:
 
 
 def ledger_html(ledger: Any) -> str:
-    """The same for notebooks."""
+    """A ledger with its latest runs, as HTML for notebooks."""
     runs = ledger.runs()
     title = " ".join([f"{ledger_title(ledger)}.", *earlier(runs, "ledger.runs()")])
     return html_table(title, *run_rows(runs[-SHOWN:]))
 
 
 def release_title(release: Any) -> str:
-    """What a release answers, what it cost and what its noise does."""
+    """A release in one line: the question, its cost and its noise."""
     receipt = release.receipt
     noise = f", noise scale {number(release.scale)}" if release.scale is not None else ""
     if receipt.verb.startswith("count"):
@@ -224,7 +224,7 @@ def release_title(release: Any) -> str:
 
 
 def release_rows(release: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The header and the rows of a table that shows a release."""
+    """The header and rows of a table that shows a release."""
     try:
         columns = release.columns()
     except TypeError:
@@ -239,14 +239,14 @@ def release_text(release: Any) -> str:
 
 
 def release_html(release: Any) -> str:
-    """The same for notebooks."""
+    """A release as HTML for notebooks."""
     return html_table(release_title(release), *release_rows(release), all_in=".columns()")
 
 
 def html_table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[object]], most: int | None = SHOWN, all_in: str = ""
 ) -> str:
-    """A small HTML table for notebooks: its first rows, how many there are more, and where; every cell is escaped."""
+    """A small HTML table for notebooks: the first rows, how many more there are, and where; every cell is escaped."""
     rows = list(rows)
     head = "".join(f"<th>{_escaped(name)}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows[:most])
@@ -261,14 +261,14 @@ def _escaped(cell: object) -> str:
 
 
 def _hidden(rows: int, most: int | None, all_in: str) -> str:
-    """How many rows of a table are not shown, and where all are; nothing if none are hidden."""
+    """A note on how many rows are not shown, and where all of them are; "" if none are hidden."""
     if most is None or rows <= most:
         return ""
     return f"... {rows - most:,} more row{'s' * (rows > most + 1)}{f'; all are in {all_in}' if all_in else ''}"
 
 
 def text_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]], all_in: str = "") -> str:
-    """A small table in plain text: its first rows, how many there are more, and where."""
+    """A small table in plain text: the first rows, how many more there are, and where."""
     cut = [[readable(cell) for cell in row] for row in rows[:SHOWN]]
     widths = [max(map(len, column)) for column in zip(map(readable, header), *cut, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, map(readable, row), widths)).rstrip() for row in [header, *cut]]

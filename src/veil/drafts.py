@@ -1,4 +1,4 @@
-"""Drafts of schemas, from the names of columns, from the types that a file declares, and from what its owner answers.
+"""Drafts of schemas, from column names, from the types that a file declares, and from the owner's answers.
 
 No row comes here: the guesses are in guesses.toml, for everybody to read.
 """
@@ -19,7 +19,7 @@ from .schema.columns import MISSING
 from .schema.dates import span_of
 from .schema.mistakes import OPEN
 
-CLASSES = {  # how the names of Arrow's types begin
+CLASSES = {  # by how the names of Arrow's types begin
     "whole": ("int", "uint"),
     "number": ("float", "double", "half", "decimal"),
     "text": ("string", "large_string", "string_view", "dictionary", "binary", "large_binary"),
@@ -41,7 +41,7 @@ FEW = 25  # whole numbers that are told apart
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a draft says about one column: its lines, or why it is left out; and where that comes from."""
+    """What a draft says about one column: its TOML lines, or why it is left out; and the source of that."""
 
     name: str
     lines: tuple[str, ...] = ()
@@ -56,12 +56,12 @@ class Proposal:
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody has to fill something in."""
+        """Whether something has to be filled in."""
         fields = self.fields
         return bool(self.lines) and (fields.get("kind") == OPEN or [] in (fields.get("bounds"), fields.get("values")))
 
     def describe(self) -> str:
-        """What is proposed, in a few words."""
+        """The proposal in a few words."""
         if self.left_out:
             return "left out"
         fields = {"bounds": [], "values": [], **self.fields}
@@ -73,7 +73,7 @@ class Proposal:
 
 
 def proposals(types: Mapping[str, str]) -> list[Proposal]:
-    """For each column of these declared types (empty if none is declared), what can be said about it."""
+    """A proposal for each column, from its name and its declared type ("" if none is declared)."""
     return [_guess(name, declared) for name, declared in types.items()]
 
 
@@ -98,7 +98,7 @@ def _guesses() -> Sequence[Mapping[str, Any]]:
 
 
 def label_of(wanted: str | None, found: Sequence[Proposal]) -> tuple[str | None, tuple[str, ...]]:
-    """The label and its classes that somebody wants ("income" or "income:low,high"), or the one that may be meant."""
+    """The label and its classes, as given ("income" or "income:low,high") or, without that, guessed from the names."""
     if wanted is None:
         likely = [proposal.name for proposal in found if proposal.label]
         return (likely[0] if len(likely) == 1 else None), ()
@@ -107,7 +107,7 @@ def label_of(wanted: str | None, found: Sequence[Proposal]) -> tuple[str | None,
 
 
 def told(found: Sequence[Proposal], said: Sequence[str]) -> list[Proposal]:
-    """The proposals changed by what is said, such as "age: 18 to 97"; see `answered`."""
+    """The proposals, changed by statements such as "age: 18 to 97"; see `answered`."""
     new = {proposal.name: proposal for proposal in found}
     for name, answer in (_named(one, found) for one in said):
         new[name] = answered(new[name], answer)
@@ -115,7 +115,7 @@ def told(found: Sequence[Proposal], said: Sequence[str]) -> list[Proposal]:
 
 
 def _named(said: str, found: Sequence[Proposal]) -> tuple[str, str]:
-    """The column that something is said about, and what comes after the colon."""
+    """The column that a statement is about, and the text after the colon."""
     names = [proposal.name for proposal in found]
     for place in [len(said), *(i for i, letter in enumerate(said) if letter == ":")]:
         if said[:place] in names:
@@ -126,7 +126,7 @@ def _named(said: str, found: Sequence[Proposal]) -> tuple[str, str]:
 
 
 def with_label(found: Sequence[Proposal], label: str, classes: Sequence[str]) -> list[Proposal]:
-    """The proposals with this column as a categorical one, of these classes or of classes to be filled in."""
+    """The proposals with this column made categorical, with these classes or with classes to be filled in."""
     values = f"values = {toml_text(classes)}" if classes else VALUES
     lines = ('kind = "categorical"', values)
     new = Proposal(label, lines, source=BY_YOU if classes else "")
@@ -134,12 +134,12 @@ def with_label(found: Sequence[Proposal], label: str, classes: Sequence[str]) ->
 
 
 def _is_binary(proposal: Proposal) -> bool:
-    """Whether a column has two values as it is."""
+    """Whether a proposed column has exactly two values."""
     return proposal.fields.get("kind") == "categorical" and len(proposal.fields["values"]) == 2
 
 
 def answered(proposal: Proposal, answer: str) -> Proposal:
-    """The proposal changed by an answer: nothing, `skip`, `text`, `18 to 97`, `2015-01-01 to 2024-12-31`, `a, b, c`."""
+    """The proposal changed by an answer: empty, `skip`, `text`, `18 to 97`, `2015-01-01 to 2024-12-31` or `a, b, c`."""
     said = answer.strip()
     ends = RANGE.fullmatch(said)
     if not said:
@@ -153,7 +153,7 @@ def answered(proposal: Proposal, answer: str) -> Proposal:
 
 
 def _range_lines(low: str, high: str) -> tuple[str, ...]:
-    """The lines of a numeric column, or of one of dates; 1 to 5 are whole numbers, 1.0 to 5.0 are not."""
+    """The TOML lines of a numeric or date column with this range; 1 to 5 are integers, 1.0 to 5.0 are not."""
     try:
         bounds = float(low), float(high)
     except ValueError:
@@ -201,7 +201,7 @@ def _column_lines(proposal: Proposal, is_person: bool) -> list[str]:
 
 
 def ask_about(proposal: Proposal, ask: Callable[[str], str], say: Callable[[str], None]) -> Proposal:
-    """The proposal after asking about it, again where the answer is not understood."""
+    """The proposal after asking about it, repeatedly if an answer is not understood."""
     while True:
         try:
             return answered(proposal, ask(f"{readable(proposal.name)} [{readable(proposal.describe(), 200)}]"))

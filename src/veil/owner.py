@@ -1,5 +1,4 @@
-"""How rows fit their schema: a view for the data's owner, exact and therefore NOT private. Nothing else in Veil uses
-it."""
+"""How rows fit their schema: exact numbers for the data's owner, so NOT private. Nothing else in Veil uses them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -48,7 +47,7 @@ def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
 
 
 def stranger_lines(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
-    """What the owner may want to know about unknown values, those of the label first; text that can be shown."""
+    """Lines about unknown values, those of the label first, safe to print."""
     for fit in sorted(fits, key=lambda fit: fit.column != schema.label):
         if fit.unknown:
             who = "label " if fit.column == schema.label else ""
@@ -67,7 +66,7 @@ def _declared(schema: Schema, name: str) -> str:
 
 
 def proposed_toml(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
-    """Lines of TOML that would declare the unknown values of categorical columns too, all but empty ones."""
+    """Lines of TOML that would also declare the unknown values of categorical columns, except empty ones."""
     for fit in fits:
         column = schema.get(fit.column)
         named = [text for text, _ in fit.unknown if text not in (MISSING, NO_VALUE)]
@@ -79,7 +78,7 @@ def proposed_toml(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Lost:
-    """What takes no part: lines that are no rows, and of the others those of no declared class."""
+    """How much is left out: lines that are no rows, and rows without a declared class."""
 
     lines: int
     of_lines: int
@@ -88,7 +87,7 @@ class Lost:
 
 
 def lost_of(file: RowFile, schema: Schema) -> Lost:
-    """What is left out of a file before anything is asked of it."""
+    """How much of a file is left out before anything is asked."""
     rows, lines = file.read(), len(file.read(every_line=True))
     label = schema.get(schema.label) if schema.label else None
     if label is None:
@@ -114,7 +113,7 @@ def _numeric(column: Numeric, values: Any) -> Fit:
 
 
 def _frequent(values: Any, wanted: npt.NDArray[np.bool_]) -> tuple[tuple[str, int], ...]:
-    """The ten most frequent of the wanted values as text, with how often they occur."""
+    """The ten most frequent of the wanted values as text, with their frequencies."""
     counted: Counter[str] = Counter()
     for start in range(0, len(values), BLOCK):
         here = np.flatnonzero(wanted[start : start + BLOCK])

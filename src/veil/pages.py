@@ -24,8 +24,7 @@ class Page(str):
 
 
 class Published(ABC):
-    """Base class of everything made from noisy answers: `outcome_` holds all of it, and its parts have names of their
-    own.
+    """Base class of everything made from noisy answers: `outcome_` holds it all, and its parts have attributes here.
 
     Before a fit there is no outcome, and none of these attributes.
     """

@@ -1,7 +1,7 @@
-"""Progress: how much of work whose size is public is done, for whoever looks on. Off unless it is asked for.
+"""Progress of work whose size is public, for listeners. Off unless it is asked for.
 
-Candidates, columns, cases and bytes of a file are numbers that are known beforehand; rows and the steps of a solver are
-not, and nobody tells about them here.
+Candidates, columns, cases and bytes of a file are numbers that are known beforehand; numbers of rows and the steps of a
+solver are not, and are never reported here.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,14 +17,14 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def advance(work: str, done: int = 0, total: int | None = None) -> None:
-    """Tell whoever looks on that so many parts of this work are done; without a total, that it has begun."""
+    """Tell listeners that `done` of `total` parts of this work are done; without a total, that it has begun."""
     if (listener := _listener.get()) is not None:
         listener(work, done, total)
 
 
 @contextmanager
 def told(listener: Listener) -> Iterator[None]:
-    """Whatever runs inside tells this listener about its progress."""
+    """Call this listener with the progress of everything inside."""
     before = _listener.set(listener)
     try:
         yield
@@ -33,7 +33,7 @@ def told(listener: Listener) -> Iterator[None]:
 
 
 class Line:
-    """One line of a progress bar, about the work that was told last."""
+    """One line of a progress bar, about the work reported last."""
 
     def __init__(self, bar: "Progress") -> None:
         self.bar, self.work = bar, ""
@@ -46,7 +46,7 @@ class Line:
         self.bar.update(self.task, completed=done, total=total)
 
     def clear(self) -> None:
-        """Take the line away until there is more to tell."""
+        """Remove the line until there is more to report."""
         if self.task is not None:
             self.bar.remove_task(self.task)
         self.task = None

@@ -43,14 +43,14 @@ PEOPLE = ("kernel/people",)
 
 
 class File(NamedTuple):
-    """A file of the trusted part, and how many lines of it somebody has to read."""
+    """A file of the trusted part, and the number of lines to read in it."""
 
     name: str
     lines: int
 
 
 def files_used(schema: Schema, releases: Iterable[Release[Any]], receipts: Iterable[Receipt]) -> list[File]:
-    """What to read to audit a result: the core, and the files of the verbs, questions and columns that it used."""
+    """The files to read to audit a result: the core, and those of the verbs, questions and columns that it used."""
     receipts = list(receipts)
     used = [*CORE, *(name for receipt in receipts for name in _of_verb(receipt))]
     chosen = [release.value.describe() for release in releases if hasattr(release.value, "describe")]
@@ -68,13 +68,13 @@ def _of_verb(receipt: Receipt) -> tuple[str, ...]:
 
 @cache
 def lines_of(name: str) -> int:
-    """The lines of a file that somebody has to read."""
+    """The number of lines to read in a file."""
     text = (resources.files(__package__) / f"{name}.py").read_text(encoding="utf-8")
     return len(written(text))
 
 
 def written(text: str) -> list[str]:
-    """The lines of a program but blank ones, imports, and the list of what a room offers."""
+    """The lines of a program without blank lines, imports, and `__all__`."""
     tree, lines = ast.parse(text), text.splitlines()
     offered = [node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
     for node in [*offered, *(node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))]:

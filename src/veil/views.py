@@ -1,5 +1,5 @@
-"""How receipts, ledgers and releases are looked at. They only read what is published or on record: no charge and no
-answer rests on them."""
+"""How receipts, ledgers and releases are shown. This only reads what is published or on record: no charge and no answer
+depends on it."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -27,7 +27,7 @@ Entry = tuple[int, dict[str, Any], str]
 
 
 class ShownReceipt:
-    """A receipt as text and in notebooks."""
+    """How a receipt looks as text and in notebooks."""
 
     def __repr__(self) -> str:
         return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in receipt_rows(self))
@@ -37,7 +37,7 @@ class ShownReceipt:
 
 
 class ShownLedger:
-    """What a ledger has on record, and whether all of it is sound."""
+    """Reading and checking the records of a ledger, and how it looks."""
 
     id: str
 
@@ -50,11 +50,11 @@ class ShownLedger:
         raise NotImplementedError
 
     def runs(self) -> list[Run]:
-        """What was done with the rows and what it cost, oldest first: one for each time that they were opened."""
+        """The runs on record, oldest first, one for each opening of the rows: what was asked and what it cost."""
         return runs_of(self.charges())
 
     def verify(self, witnesses: Iterable[Mapping[str, Any]] = ()) -> int:
-        """The number of entries, all of them sound; raises LedgerProblem at the first that is not.
+        """Check all entries and return their number; raises LedgerProblem at the first that is not sound.
 
         The chain shows an edited, removed or reordered entry. A file cut short, restored from a backup or rewritten
         from scratch is a sound chain too: a mark shows that on the machine that charged it, and everywhere a witness
@@ -91,7 +91,7 @@ class ShownLedger:
 
 
 class ShownRelease:
-    """A release as text, as a table, and how far off it may be."""
+    """How a release looks as text and as a table, and its error."""
 
     value: Any
     scale: float | None
@@ -100,14 +100,14 @@ class ShownRelease:
     classes: tuple[str, ...]
 
     def error(self, confidence: float = 0.95) -> int:
-        """How far a count lies from the truth, at most, with this confidence; from the scale alone."""
+        """The half-width of a count's confidence interval, from the noise scale alone."""
         if self.scale is None or self.receipt.verb not in COUNTS:
             raise TypeError("only counts have an error in rows")
         a = exp(-1 / self.scale) if self.scale else 0.0
         return max(ceil(-log((1 - confidence) * (1 + a) / 2) * self.scale) - 1, 0)
 
     def columns(self) -> dict[str, list[Any]]:
-        """A count as named columns, one row a cell and class: `pandas.DataFrame(release.columns())`."""
+        """Counts as named columns, one row for each cell and class: `pandas.DataFrame(release.columns())`."""
         if not isinstance(self.question, Grid):
             raise TypeError("only counts over a grid have named cells")
         if hasattr(self.value, "threshold"):

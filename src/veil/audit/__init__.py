@@ -108,8 +108,7 @@ def facts(finding: Finding) -> dict[str, Any]:
 
 
 def table(findings: Sequence[Finding]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The header and one row of text for each finding; "could see" is the largest bound that this many runs can
-    give."""
+    """The header and a row of text for each finding; "could see" is the largest bound that so many runs can give."""
     return HEADER, [
         (
             finding.name,

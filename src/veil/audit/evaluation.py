@@ -73,8 +73,7 @@ def _running(see: Any, budget: Budget = ONE) -> Runs:
 
 
 def _curve(scores: Any, asked: dict[str, Any]) -> tuple[Any, ...]:
-    """An observation: positives in the row's part of the curve and in the others, and whether the upper cut is near the
-    row."""
+    """Positives in the row's part of the curve and in the others, and whether the upper cut is near the row."""
     curve = private_roc_curve(scores, parts=2, **asked)
     counts = np.clip(np.round(curve.counts.counts[:, 1]), 0, 2).astype(int)
     return (*counts.tolist(), int(np.digitize(curve.thresholds[1], [0.1, 0.5, 0.9])))

@@ -114,8 +114,7 @@ def _in_shares(source: Source) -> Any:
 
 
 def _sparse_counts() -> list[Case]:
-    """Cases of sparse counts, whose answer is a set of cells: neither which cells, nor how many, nor their order may
-    tell."""
+    """Cases of sparse counts: neither which cells are released, nor how many, nor their order may tell."""
     small = asking(lambda source: _set(source.count_sparse(COLOURS, TWO, threshold=0).value))
     huge = Schema(
         name="audit", column=[Categorical(name=f"c{i}", values=tuple(map(str, range(99)))) for i in range(10)]
@@ -159,8 +158,7 @@ def _count_of(seen: list[Any], cell: int) -> Any:
 
 
 def _choices() -> list[Case]:
-    """Cases of choices: candidates that tie until a row raises one of them by the score's whole range, the other not at
-    all."""
+    """Cases of choices: candidates tie until a row raises one by the score's whole range, the other not at all."""
     first, second = (Predicted(Linear({}, constant)) for constant in ([1, 0], [0, 1]))
     crowd = [("yes", "red", 1)] * 50
     two_crowds = [*crowd[:11], *[BLUE_ROW] * 5]  # a lead at which a row moves the score most, in one cell and in two
@@ -177,8 +175,7 @@ def _choices() -> list[Case]:
 
 
 def _divisions(crowd: list[Row]) -> list[Case]:
-    """Cases of choices in every cell at once: in the row's cell as in `_choices`, and in cells that the row is not
-    in."""
+    """Cases of choices in every cell at once: the row's cell as in `_choices`, and cells without the row."""
     green = [("no", "green", 3)] * 5
     candidates = [NOTHING, AGES]
     return [

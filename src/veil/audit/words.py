@@ -159,8 +159,7 @@ class _TripleLogistic(SparseLogisticRegressionClassifier):
 
 
 def _surprised() -> Iterator[Case]:
-    """Cases with one row of a class that no other row has: the regression is sure of the other class, and moves
-    most."""
+    """Cases with one row of a class that no other has: the regression is sure of the other class, and moves most."""
     crowd = [("yes", "")] * 400
     tables = texts(*crowd), texts(*crowd, ("no", "ant bee"))
     views: dict[str, View] = {

@@ -119,16 +119,14 @@ def run_and_write(
 
 
 def _opened(path: Path, force: bool, files: ExitStack) -> tuple[Path, ExitStack]:
-    """The path of a draft, and the context that renames it to its final name, or removes it if something fails
-    before."""
+    """The path of a draft, and the context that gives it its final name, or removes it if something fails before."""
     one = files.enter_context(ExitStack())
     return one.enter_context(new_file(path, force=force)), one
 
 
 @contextmanager
 def _saying(done: list[Path], coming: list[Path]) -> Iterator[Callable[[Path], None]]:
-    """Print, if the body fails, which files are saved and which are not; the body calls the yielded function for each
-    saved file."""
+    """If the body fails, print which files are saved and which are not; it calls the yielded function for each."""
     try:
         yield done.append
     except BaseException:
@@ -149,8 +147,7 @@ def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | N
 
 
 def report_writer(ledger: Ledger, part: str = "", links: Mapping[str, str] | None = None) -> Writer:
-    """A function that writes the report of a result, with what is left in the ledger, the part of the rows, and links
-    to other pages."""
+    """A function that writes a report, with the ledger's balance, the part of the rows, and links to other pages."""
 
     def write(draft: Path, made: Any) -> None:
         from ..report import report
@@ -208,8 +205,7 @@ def say_not_private(outcome: Outcome[Any], what: str) -> None:
 
 
 def _may_be_published(outcome: Outcome[Any], what: str) -> str:
-    """A sentence that the result may be published or, if epsilon is so large that it hides little, the report's
-    warning."""
+    """A sentence that the result may be published, or a warning if epsilon is so large that it hides little."""
     from ..report.sections import WEAK, hidden
 
     weak = outcome.epsilon > WEAK

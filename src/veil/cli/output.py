@@ -48,8 +48,7 @@ Multiline = Annotated[
 
 
 def show_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table, numbers to the right. Nothing is cut, and cells of the first column, which people type again, stay
-    on one line."""
+    """Print a table, numbers to the right; nothing is cut. The first column, which people type again, does not wrap."""
     console.print(
         printable(title), style="bold", markup=False
     )  # the title of a narrow table would be broken to its width

@@ -93,8 +93,7 @@ def _left_out(made: Any) -> list[str]:
 
 
 def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:
-    """Raise, before anything is charged, if the name of the synthetic file is unknown, or `rows` is given without a
-    file."""
+    """Raise, before any charge, if the name of the synthetic file is unknown, or `rows` is given without a file."""
     if synthetic:
         check_table_path(synthetic)
     elif rows is not None:

@@ -157,8 +157,7 @@ def check(
 
 
 def _counted(fit: Fit) -> tuple[Any, ...]:
-    """A row of the table about one column; of clipped values also the share, since a few are harmless and many are
-    not."""
+    """A row of the table about one column; of clipped values also the share: a few are harmless, many are not."""
     rows = fit.declared + fit.clipped + fit.missing
     share = f" ({fit.clipped / rows:.1%})" if fit.clipped else ""
     return fit.column, fit.kind, fit.declared, f"{fit.clipped}{share}", fit.missing

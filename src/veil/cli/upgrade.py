@@ -41,8 +41,7 @@ def upgrade(path: Path) -> int:
 
 
 def _file_at(path: Path) -> tuple[int, int]:
-    """Device and inode of a file; refuses a file with a second name, which would stay behind as a ledger that can be
-    charged."""
+    """Device and inode of a file; refuses one with a second name, which would stay behind and could be charged."""
     try:
         found = os.stat(path)
     except OSError:

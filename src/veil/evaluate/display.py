@@ -95,8 +95,7 @@ class PrivateRocDisplay:
 
 
 def band_outline(curve: RocCurve) -> tuple[Any, Any]:
-    """The polygon of the band, as x and y: along the upper left edge (low fpr, high tpr), and back along the lower
-    right."""
+    """The polygon of the band as x and y: along its upper edge (low fpr, high tpr), and back along the lower."""
     (fpr_low, fpr_high), (tpr_low, tpr_high) = curve.fpr_band, curve.tpr_band
     rise = np.maximum.accumulate
     return (

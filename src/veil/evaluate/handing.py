@@ -37,8 +37,7 @@ class Handed(NamedTuple):
 
 
 class Column(NamedTuple):
-    """The values of a column in its declared type, a mask of those that are missing, and the codes of a categorical
-    column."""
+    """The values of a column in its declared type, a mask of missing ones, and the codes of a categorical column."""
 
     values: npt.NDArray[Any]
     missing: npt.NDArray[np.bool_]

@@ -40,8 +40,7 @@ def share_interval(share: float, top: float, bottom: float, tops: Numbers, botto
 
 
 def _crossing(candidates: Numbers, beyond: Numbers, inside: Any, step: int) -> float:
-    """The point where `beyond` crosses zero, interpolated linearly between the last candidate inside and its
-    neighbour."""
+    """Where `beyond` crosses zero, interpolated between the last candidate inside and its neighbour."""
     outside = inside + step
     if not 0 <= outside < len(candidates) or beyond[inside] > 0:
         return float(candidates[inside])
@@ -65,8 +64,7 @@ def drawn_noise(counts: ScoreCounts, seed: int = SEED) -> list[Numbers]:
 
 
 def pairs(counts: ScoreCounts, positive: int, others: tuple[int, ...], drawn: Sequence[Numbers] | None = None) -> Pairs:
-    """The counts of positives and negatives; `drawn` is simulated noise of each class, to be shared by several
-    pairs."""
+    """The counts of positives and negatives; `drawn` is simulated noise of each class that several pairs share."""
     noise = drawn_noise(counts) if drawn is None else drawn
     groups = [(positive,), others]
     released = [counts.counts[:, list(group)].sum(axis=1) for group in groups]
@@ -76,8 +74,7 @@ def pairs(counts: ScoreCounts, positive: int, others: tuple[int, ...], drawn: Se
 
 
 def ordered(positives: Numbers, negatives: Numbers) -> Any:
-    """The number of pairs in which the positive has the higher score, ties counting half; for counts, or draws x
-    counts."""
+    """The number of pairs in which the positive scores higher, ties counting half; for counts, or draws x counts."""
     return (positives * (np.cumsum(negatives, axis=-1) - negatives / 2)).sum(axis=-1)
 
 
@@ -138,8 +135,7 @@ def around(value: float, noise: Numbers, level: float) -> Interval:
 
 
 def within(positives: Numbers, negatives: Numbers, tied: float) -> float:
-    """The most that the AUC can change, approximately, by how rows are ordered within the parts, which counts do not
-    show.
+    """The most by which the order of rows within parts, which counts do not show, can change the AUC; approximate.
 
     A part that holds a share s of all pairs is assumed to be ordered at most 1.5 sqrt(s) of the way from ties to a
     perfect order, as smooth scores with an AUC up to 0.85 are; better ones hide a little more than this. Large parts

@@ -35,8 +35,7 @@ class ConfusionMatrix(Evaluation):
         return {"accuracy": self.accuracy_interval}
 
     def shares(self) -> Numbers:
-        """The share of each true class that is predicted as each class, true x predicted, from counts corrected to be
-        nonnegative."""
+        """The share of each true class predicted as each class, true x predicted, from nonnegative counts."""
         possible = nonnegative(self.counts.T).T
         return np.asarray(possible / possible.sum(axis=1, keepdims=True))
 
@@ -72,7 +71,7 @@ class Accuracy(Evaluation):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CalibrationCurve(Evaluation):
-    """For every interval of the predicted probability: its middle, the share of positive rows, and the noisy number of
+    """For every interval of predicted probability: its middle, the share of positive rows, and the noisy number of
     rows.
 
     `low` and `high` hold the exact share of each interval with 95 % confidence. Unpacks like scikit-learn's:
@@ -88,8 +87,7 @@ class CalibrationCurve(Evaluation):
 
     @property
     def intervals(self) -> dict[str, Interval]:
-        """The interval of the positive share where most rows are, by name: about bins without rows nothing can be
-        known."""
+        """The interval of the positive share in the bin with most rows, by name: empty bins tell nothing."""
         place = int(np.argmax(self.rows))
         return {"share": Interval(float(self.low[place]), float(self.high[place]))}
 

@@ -86,8 +86,7 @@ class Evaluation(Reported):
 
     @property
     def same_rows_(self) -> bool:
-        """Whether, by the receipts, the model may have been trained on the rows it was evaluated on, which flatters
-        it."""
+        """Whether, by the receipts, the model may have been trained on these rows, which flatters it."""
         return self.judged_ is not None and share_rows(self.judged_.receipts, self.receipts_)
 
     def summary(self) -> str:
@@ -99,8 +98,7 @@ class Evaluation(Reported):
         return f"{found}, on '{readable(self.schema_.name)}' for epsilon {amount(self.epsilon)}{mark}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The header and rows of the table that a notebook shows: the questions and their cost, unless a result has its
-        own."""
+        """The header and rows of the table in notebooks: questions and their cost, unless a result has its own."""
         return ["asked", "epsilon"], [(f"{r.verb} {r.question}", amount(r.epsilon)) for r in self.receipts_]
 
     def _repr_html_(self) -> str:

@@ -117,8 +117,7 @@ class RocCurves(Evaluation):
 
     @property
     def leads(self) -> bool:
-        """Whether M is known well enough to come first: one class with few rows can hide it, while other curves are
-        clear."""
+        """Whether M is known well enough to come first: one class with few rows can hide it, but not the others."""
         return self.m_interval.high - self.m_interval.low < WIDE or not self.known
 
     def summary(self) -> str:
@@ -250,8 +249,7 @@ def many_curves(counts: Sequence[ScoreCounts], cuts: Any, kept: Kept) -> RocCurv
 
 
 def hand_till(counts: Sequence[ScoreCounts]) -> tuple[float, Interval]:
-    """Hand and Till's M: the mean AUC over ordered pairs of classes, each by the score of its first class; and its
-    interval."""
+    """Hand and Till's M, the mean AUC over ordered pairs of classes by the score of the first; and its interval."""
     noise = [drawn_noise(table, seed) for seed, table in enumerate(counts)]  # the pairs of a table share its noise
     places = range(len(counts))
     found = [pairs(counts[i], i, (j,), noise[i]) for i in places for j in places if i != j]

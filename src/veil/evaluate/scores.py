@@ -39,8 +39,8 @@ Cuts = npt.NDArray[np.float64]
 
 
 class Scored(NamedTuple):
-    """Test rows ready for the kernel: {column: codes or labels}, their public schema, and the scores at the cuts
-    between codes."""
+    """Test rows ready for the kernel: {column: values}, their public schema, and the scores at the cuts between
+    codes."""
 
     rows: dict[str, Any]
     schema: Schema
@@ -86,8 +86,7 @@ def score_table(
     default: float | None = None,
     positive: Any = None,
 ) -> Scored:
-    """The scores (of a model, or given as values) with the labels; one score column for each class if there are more
-    than two.
+    """The scores (of a model, or given as values) with the labels; a score for each class if there are more than two.
 
     With two classes a model's score is the probability of the positive one, the last if it is not named.
 
@@ -104,8 +103,7 @@ def score_table(
 
 
 def score_schema(public: Schema, cuts: Cuts) -> Schema:
-    """The public schema of scored rows: the label and a score column, or one for each class if there are more than
-    two."""
+    """The public schema of scored rows: the label and a score, or one for each class if there are more than two."""
     names = [f"score of {name}" for name in public.classes] if len(public.classes) > 2 else ["score"]
     return _with(public, [_score_column(name, len(cuts)) for name in names])
 
@@ -217,8 +215,7 @@ def _codes(
 
 
 def _score_columns(scores: Any, width: int, positive: int) -> Sequence[Any]:
-    """The columns of given scores. Whether there are one or several depends on the number of classes, never on the
-    values.
+    """The columns of given scores. How many there are depends on the number of classes, never on the values.
 
     For two classes with a column each, as `predict_proba` returns, only that of the positive class.
     """
@@ -263,8 +260,7 @@ def _model_codes(model: PrivateClassifier, X: Any, public: Schema, cuts: Cuts, p
 
 
 def _scorer(model: Any, public: Schema, positive: int) -> Callable[[Any], Any]:
-    """A function from a table of rows to their scores: with two classes that of the positive one, else one for each
-    class."""
+    """A function from rows to their scores: with two classes that of the positive one, else one for each class."""
     if not hasattr(model, "predict"):
         scores: Callable[[Any], Any] = model
         return scores

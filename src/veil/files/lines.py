@@ -114,7 +114,7 @@ def _each(parts: Iterator[bytes], parse: Callable[[bytes], pa.Table]) -> Iterato
 
 
 def pieces(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
-    """The text as UTF-8, in pieces of whole lines; a line that is too long is replaced by a quotation mark, which is no
+    """The text as UTF-8, in pieces of whole lines; a line that is too long becomes a quotation mark, which is no
     row."""
     open_line, length = list[bytes](), 0
     for block in _blocks(stream, encoding, size):
@@ -135,8 +135,7 @@ def _first_end(block: bytes) -> int:
 
 
 def _blocks(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
-    """The text as UTF-8, block by block, without a byte order mark; undecodable bytes become bytes that are not
-    UTF-8."""
+    """The text as UTF-8 blocks, without a byte order mark; undecodable bytes become bytes that are not UTF-8."""
     decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("veil.kept")
     first = True
     while block := stream.read(size):

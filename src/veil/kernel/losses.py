@@ -17,8 +17,8 @@ MOST_CLASSES = 50
 
 
 class Loss(Protocol):
-    """A convex loss of a row's scores: `spread` is the largest L1 norm of a row's slopes, `bend` the Lipschitz constant
-    of the slopes."""
+    """A convex loss of a row's scores: `spread` is the largest L1 norm of its slopes (derivatives by the scores),
+    `bend` the Lipschitz constant of a slope."""
 
     joint: bool
     spread: int

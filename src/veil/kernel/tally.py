@@ -75,8 +75,7 @@ class Tally:
                 yield some, starts, np.moveaxis(sums, 1, 2)
 
     def _coarser(self, grid: Grid, finer: Grid, counts: npt.NDArray[np.float64]) -> Integers | None:
-        """The counts of a grid from those of a finer one (classes x cells); None if that has a group the grid
-        divides."""
+        """The counts of a grid from those of a finer one (classes x cells); None if that is not finer in all axes."""
         cells = np.zeros(1, np.intp)
         for axis, fine in zip(grid.axes, finer.axes, strict=True):
             key = (id(axis), id(fine))

@@ -54,8 +54,7 @@ EXACT_SCORE = (
 
 
 class NoScore(BadInput, AttributeError):
-    """Models of private rows have no `score`. It is an AttributeError too, so that GridSearchCV stops before
-    fitting."""
+    """Models of private rows have no `score`. An AttributeError too, so that GridSearchCV stops before fitting."""
 
 
 class OfPublicRows:
@@ -119,8 +118,7 @@ class PrivateEstimator(Published, BaseEstimator):
         return self
 
     def _finish(self, X: Any, labels: Any) -> None:
-        """Keep the feature names of X and, if the rows are public, the classes in the type that y has; warn if little
-        was learned."""
+        """Keep the feature names and, if rows are public, the type of the classes; warn if little was learned."""
         keep_names(self, X)
         warn_if_bad(self.verdict_)
 

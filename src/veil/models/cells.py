@@ -20,8 +20,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def check_learner(learner: Any, largest: int) -> None:
-    """Raise BadInput for an estimator that cannot take weighted cells, or a grid too large for it; before any
-    charge."""
+    """Raise BadInput, before any charge, if an estimator cannot take weighted cells, or the grid is too large."""
     if learner is None:
         return
     estimator = hasattr(learner, "fit") and hasattr(learner, "get_params") and not isinstance(learner, type)
@@ -44,8 +43,7 @@ def weighted_cells(release: Release[Any]) -> tuple[npt.NDArray[Any], npt.NDArray
 
 
 def learn_cells(learner: Any, release: Release[Any], schema: Schema, prior: Numbers) -> Scorer:
-    """A scorer with the class probabilities that an estimator, trained on the weighted cells, predicts for every
-    cell."""
+    """A scorer with the class probabilities that an estimator, trained on weighted cells, predicts for each cell."""
     grid, (cells, labels, weights) = release.question, weighted_cells(release)
     shares = np.tile(prior, (grid.size, 1))
     if len(set(labels)) > 1:
@@ -57,8 +55,7 @@ def learn_cells(learner: Any, release: Release[Any], schema: Schema, prior: Numb
 
 
 def _answers(fitted: Any, rows: Numbers) -> Numbers:
-    """Class probabilities, rows x classes; for an estimator without predict_proba, a one-hot row for the predicted
-    class."""
+    """Class probabilities, rows x classes; without predict_proba, a one-hot row for the predicted class."""
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(rows))
     return np.asarray(fitted.predict(rows)[:, None] == fitted.classes_, np.float64)

@@ -52,8 +52,7 @@ class _Shown:
 
 
 def _shown(node: Node, around: Any, levels: int, folded: bool) -> _Shown:
-    """A node with `levels` levels below it (all if negative). With `folded`, nothing is shown below a node that may be
-    empty."""
+    """A node with `levels` levels below it (all if negative); with `folded`, none below a node that may be empty."""
     (shares,) = class_shares(Node(node.reach, counts=node.counts, deviation=node.deviation), around)
     if node.cut is None or levels == 0 or folded and _is_noise(node):
         return _Shown(node, shares, [])
@@ -202,8 +201,7 @@ def _new_axes(wide: float, deep: float, most: float) -> Any:
 
 
 def _largest_font(ax: Any, wide: float, deep: float, texts: dict[_Shown, str]) -> float:
-    """The largest font size, in points, with which every box fits its place in width, and in height with the name above
-    it."""
+    """The largest font size, in points, with which every box, and the name above it, fits its place."""
     box, points = ax.get_window_extent(), 72 / ax.figure.dpi
     names = [readable(name, LETTERS) for shown in texts for name, _ in shown.branches]
     letters = max(map(len, [*names, *(line for text in texts.values() for line in text.split("\n"))]))

@@ -111,8 +111,7 @@ class ProjectedHistogramClassifier(PrivateClassifier):
         return learn_cells(learner, release, source.schema, prior)
 
     def _least(self, source: Source) -> int:
-        """The number of cells of the smallest grid that could be chosen: if even that is too large for a learner, all
-        are."""
+        """The cells of the smallest grid that could be chosen: if that is too large for a learner, all are."""
         sizes = sorted(cut_into(column, self.bins or 2).size for column in source.schema.features)
         return prod(sizes[: self.columns if isinstance(self.columns, int) else 1])
 

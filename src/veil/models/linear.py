@@ -16,8 +16,7 @@ class LinearClassifier(PrivateClassifier):
     """A classifier by sums of weights, with a decision function."""
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """The score of each class, rows x classes in the order of `classes_`; for two classes, that of the second minus
-        the first."""
+        """The score of each class, rows x classes in the order of `classes_`; with two, second minus first."""
         margins = self.class_scores(X) / UNIT
         return np.asarray(margins[:, 1] - margins[:, 0] if margins.shape[1] == 2 else margins)
 

@@ -81,8 +81,7 @@ def _columns(table: Any, names: list[str], schema: Schema) -> dict[str, Any]:
 
 
 def inputs(schema: Schema, table: Any, person: bool = True) -> list[str]:
-    """The names of the columns that a table must have besides the label; an array must have all, in the schema's
-    order."""
+    """The names of the columns that a table must have besides the label; an array must have all, in this order."""
     if _is_plain(table):
         return [column.name for column in schema.column if column.name != schema.label]
     names = [column.name for column in (*schema.features, *schema.texts)]
@@ -101,8 +100,7 @@ def named(table: Any) -> list[str]:
 
 
 def as_table(X: Any, public: bool, width: int) -> Any:
-    """A frame or mapping unchanged; anything else as a two-dimensional array. An empty list becomes one with `width`
-    columns."""
+    """A frame or mapping unchanged; anything else as a 2-d array. An empty list becomes one with `width` columns."""
     if isinstance(X, Mapping) or hasattr(X, "column_names"):
         return X
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # first, since looking at its columns would warn
@@ -170,8 +168,7 @@ def public_schema(X: Any, y: Any, model: Any) -> Schema:
 
 
 def public_words(X: Any, y: Any, model: Any) -> Schema:
-    """A schema read from public rows of words: a word for each column, and as many words per row as the longest row
-    has."""
+    """A schema read from public rows of words: a word for each column, and the most words that a row has."""
     if y is None:
         raise BadInput(f"{type(model).__name__} requires y to be passed, but the target y is None")
     table = X if issparse(X) else as_table(X, True, 0)

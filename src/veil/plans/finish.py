@@ -55,8 +55,7 @@ def class_prior(totals: Numbers, deviation: float) -> Numbers:
 
 
 def smooth(counts: Counts, scale: float | Numbers, levels: Sequence[Any], prior: Numbers) -> Numbers:
-    """Smoothed counts, all above zero: a noisy cell takes on the class shares of its neighbours, a large one keeps its
-    own.
+    """Smoothed counts, all above zero: a noisy cell has about the class shares of its neighbours, a large one its own.
 
     From the top of the column's hierarchy down, every group gets pseudo-rows in proportion to its noise, shared out
     between the classes mostly as in the group around it. At the top that is halfway between the prior, right for a
@@ -96,8 +95,7 @@ def merge(counts: Counts, groups: Sequence[int] | npt.NDArray[Any]) -> Counts:
 
 
 def log_likelihoods(counts: Counts, smoothed: Numbers, smoothing: float, sizes: Sequence[int] | None = None) -> Numbers:
-    """log P(code | class), codes x classes, all finite, from smoothed counts; `sizes` are those of columns side by
-    side.
+    """log P(code | class), codes x classes, all finite, from smoothed counts; `sizes` are those of stacked columns.
 
     Every code keeps the weight it has in the released counts: pseudo-rows would put weight on empty codes, and that
     takes more from small classes than from large ones, in every column again.
@@ -156,8 +154,7 @@ def cell_logs(counts: Counts, shape: Sequence[int], scale: float, prior: Numbers
 
 
 def probabilities(scores: npt.NDArray[np.int64]) -> Numbers:
-    """The probability of each class, rows x classes: the softmax of integer scores, which are logarithms in units of 1
-    / UNIT."""
+    """Class probabilities, rows x classes: the softmax of integer scores, logarithms in units of 1 / UNIT."""
     odds = np.exp(_logs(scores))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 

@@ -86,8 +86,7 @@ def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tupl
 
 
 def _weight(penalty: float, scarcity: float, least: float) -> float:
-    """The weight of the penalty: stronger, up to twice as given, the fewer rows times epsilon there are for each
-    weight."""
+    """The weight of the penalty: up to twice as given, the fewer rows times epsilon there are for each weight."""
     return float(max(penalty * np.clip(sqrt(PLENTY * scarcity), 0.5, 2), least))
 
 
@@ -153,8 +152,7 @@ def variance(group: Sequence[int]) -> float:
 
 
 def gain(size: int, group: Sequence[int]) -> float:
-    """The share of the group's budget that would give a column of this size the same noise on its own,
-    approximately."""
+    """About the share of the group's budget that would give a column of this size the same noise on its own."""
     if len(group) == 1:
         return 1.0
     dimension = sum(group) - len(group) + 1
@@ -162,8 +160,7 @@ def gain(size: int, group: Sequence[int]) -> float:
 
 
 def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tuple[list[int], list[float]]:
-    """The number of weights of each column (for one class), and the approximate noise scale in each column's gradient,
-    in rows.
+    """The number of weights of each column for one class, and about the noise scale in their gradient, in rows.
 
     All of it is computed from public or released numbers: the class totals, and what they and the weights cost. A word
     model counts as many columns as a row can have words.
@@ -197,8 +194,7 @@ def _tables(axes: Sequence[Grid], values: Any) -> dict[str, Numbers]:
 
 
 def _axes(schema: Schema, signal: float) -> list[Grid]:
-    """The axis of every column, smallest first: its finest level with no more groups than rows and budget can
-    support."""
+    """The axis of every column, smallest first: its finest level that rows and budget can support."""
     most = max(FEWEST[len(schema.classes) > 2], signal / len(schema.features) / ROWS)
     return sorted((_declared(column, _level(column, most + 1)) for column in schema.features), key=lambda one: one.size)
 

@@ -41,8 +41,7 @@ class Narrow:
         return replace(asked, words=tuple(self._words[code] for code in asked.codes))
 
     def _narrow(self, answer: Any) -> Any:
-        """An answer with its words numbered as in this schema's vocabulary, or the parts of a split, each of them
-        Narrow."""
+        """An answer with words numbered as in this schema's vocabulary; the parts of a split as Narrow."""
         if isinstance(answer, tuple) and any(isinstance(part, (Source, Narrow)) for part in answer):
             return tuple(Narrow(part, self.schema) for part in answer)
         if not isinstance(answer, Release) or not isinstance(answer.question, Bag):

@@ -18,8 +18,7 @@ OWN_LEDGERS: set[str] = set()  # ids of the ledgers made for runs that were give
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome(Generic[Made]):
-    """What was `made`, the name of the `method` that made it, its `settings` (plain values), and the answers it was
-    made from.
+    """What was `made`, the `method` that made it, its `settings` (plain values), and the answers that it was made from.
 
     `schema` declares what was public about the rows, `releases` are the answers in the order in which they were asked,
     and `receipts` the charges for them.
@@ -39,15 +38,13 @@ class Outcome(Generic[Made]):
 
     @property
     def private(self) -> bool:
-        """Whether the promise holds: the schema was declared, and every answer was charged and has noise that nobody
-        can repeat."""
+        """Whether the promise holds: a declared schema, and for all answers a charge and unrepeatable noise."""
         charged = bool(self.receipts) or not self.releases
         return charged and not self.schema.public and all(receipt.private for receipt in self.receipts)
 
     @property
     def mark(self) -> str:
-        """A warning for titles, "" if there is none: that the promise does not hold, or that no ledger adds the cost
-        up."""
+        """A warning for titles: that the promise does not hold, or that no ledger adds the cost up; or ""."""
         if not self.private:
             return ", NOT private"
         return ", charged to no ledger" if any(receipt.ledger in OWN_LEDGERS for receipt in self.receipts) else ""
@@ -58,11 +55,9 @@ class Outcome(Generic[Made]):
 
 
 def total(receipts: Sequence[Receipt], path: str = "", pick: Callable[[Any], Fraction] = max) -> Fraction:
-    """The epsilon that charges cost together: those about the same rows add up, of the parts of a split the dearest
-    counts.
+    """The epsilon of charges together: those about the same rows add up, of the parts of a split the dearest counts.
 
-    With `pick=min` the cheapest part of each split counts instead; `path` is the account to start from, "" for all
-    rows.
+    With `pick=min` the cheapest part of each split counts instead; `path` is where to start, "" for all rows.
     """
     own = sum((receipt.epsilon for receipt in receipts if receipt.account.rstrip("/") == path), Fraction(0))
     inside = (receipt.account for receipt in receipts if receipt.account.startswith(f"{path}/"))

@@ -23,8 +23,7 @@ class Rehearsal(tuple[Release[Any], ...]):
         return self
 
     def plan(self) -> list[tuple[Any, ...]]:
-        """A tuple for each answer: verb, question, its share of epsilon, noise scale, and the 95 % error of its
-        counts."""
+        """A tuple for each answer: verb, question, share of epsilon, noise scale, and 95 % error of its counts."""
         return [plan_row(release, self.schema.rows_per_person) for release in self]
 
     def _shown(self) -> tuple[str, list[str], list[tuple[str, ...]]]:

@@ -10,8 +10,7 @@ from ..schema import Schema
 
 
 class Replay:
-    """Answers `count` and `choose_each` with saved releases, in the order in which they were asked; `split` returns
-    itself.
+    """Answers `count` and `choose_each` with saved releases, in the order in which they were asked.
 
     A release whose verb, question or shape is not what the plan asks for, as in a file of another version, is refused.
     """

@@ -112,8 +112,7 @@ def parts_for(rows: float, epsilon: float) -> int:
 
 
 def combined(cuts: Sequence[float], tables: Sequence[Any], tied: float) -> ScoreCounts:
-    """The best estimate of the rows in every part, from several tables that each count the same rows over runs of
-    parts.
+    """The best estimate of the rows in every part, from several tables that count the same rows over runs of parts.
 
     Weighted least squares, weights by inverse variance: no unbiased linear combination has less noise.
     """

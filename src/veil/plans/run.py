@@ -64,8 +64,7 @@ def run(
 
 
 def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
-    """The ledger that a parameter is or whose path it is; without one, a new ledger in memory with this budget as its
-    limit."""
+    """The ledger that a parameter is or names by its path; without one, a new one in memory with this budget."""
     if isinstance(ledger, (str, os.PathLike)):
         return Ledger.open(ledger)
     if ledger is not None and not isinstance(ledger, Ledger):
@@ -87,14 +86,12 @@ def check_budget(ledger: Ledger, budget: Budget) -> None:
 
 
 def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
-    """Run the plan on a table without rows, so that what the kernel would refuse is refused before anything is
-    charged."""
+    """Run the plan on a table without rows, so that the kernel refuses before anything is charged."""
     run(opened(made_up(schema, 0), schema, budget, noise=0), plan, budget)
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Rehearsal:
-    """The answers that a plan would ask for, with their noise: it is run on made-up rows, without private ones or a
-    charge.
+    """The answers that a plan would ask for, with their noise, from a run on made-up rows; nothing is charged.
 
     Where later questions depend on earlier answers, as in a tree, these are one example of what it may ask.
     """
@@ -108,8 +105,7 @@ def guessed_rows(schema: Schema) -> int:
 
 
 def made_up(schema: Schema, rows: int) -> dict[str, Any]:
-    """Made-up rows as {column: values}: every column drawn uniformly from what the schema declares, independently of
-    others."""
+    """Made-up rows as {column: values}, drawn uniformly and independently from what the schema declares."""
     chance = np.random.default_rng(0)
     found: dict[str, Any] = {schema.person: np.arange(rows)} if schema.person else {}
     for column in schema.column:
@@ -127,8 +123,7 @@ def made_up(schema: Schema, rows: int) -> dict[str, Any]:
 
 
 def _made_up_dates(column: Date, rows: int, chance: np.random.Generator) -> Any:
-    """Uniform random moments between the bounds; for a part of a date, its numbers (months, weekdays, hours) as
-    texts."""
+    """Uniform random moments between the bounds; for a recurring part, such as the weekday, its number as text."""
     low, high = map(int, column.bounds)
     drawn = chance.integers(low, high + 1, size=rows)
     return drawn.astype(str).astype(object) if column.unit in PARTS else drawn.astype("M8[s]")

@@ -1,5 +1,4 @@
-"""Logistic regression on words (Chaudhuri, Monteleoni, Sarwate 2011), for sparse rows; the noise is that of
-`minimise`."""
+"""Logistic regression on words (Chaudhuri, Monteleoni, Sarwate 2011), for sparse rows; see `minimise`."""
 
 from collections.abc import Sequence
 

@@ -60,8 +60,7 @@ def sparse_naive_bayes(
 
 
 def _by_veil(counts: Numbers, scale: float, prior: Numbers, smoothing: float) -> Numbers:
-    """The weight of each word for each class, words x classes. Counts minus prior times rows have no bias from the
-    noise."""
+    """The weight of each word, words x classes. Noise does not bias a count minus the prior's share of the rows."""
     rows = counts.sum(axis=1, keepdims=True)
     shares = prior + (counts - prior * rows) / (np.maximum(rows, 0) + PSEUDO * scale + smoothing)
     shares = np.maximum(shares, FLOOR * prior)

@@ -41,8 +41,7 @@ def _encoded(schema: Schema, name: str) -> Categorical | Numeric:
 
 
 def bag(schema: Schema, column: str | None = None, *, words: Sequence[int] | None = None, most: Any = None) -> Bag:
-    """The words of a text column (the only one, if none is named) as a question: all of them, or those with these
-    codes.
+    """The words of a text column (the only one, if none is named) as a question: all, or those with these codes.
 
     At most `most` words of a row count; without it, as many as the schema says.
     """

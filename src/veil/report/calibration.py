@@ -1,5 +1,4 @@
-"""The calibration section of a report: how reliable a classifier's probabilities are, on public rows or by its own
-counts."""
+"""The calibration section of a report: how reliable probabilities are, on public rows or by the model's counts."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -33,8 +32,7 @@ labels))</code> draws it from rows that are public.</p>"""
 
 @dataclass(frozen=True)
 class Point:
-    """A group of rows: their mean predicted probability, the share predicted right with its interval, and their
-    number."""
+    """A group of rows: mean predicted probability, share predicted right with its interval, and number of rows."""
 
     said: float
     right: float
@@ -115,8 +113,7 @@ def _of_tree(model: Any) -> tuple[Numbers, Numbers, Numbers] | None:
 
 
 def _of_cells(model: Any) -> tuple[Numbers, Numbers, Numbers] | None:
-    """The predicted class shares of the cells, their counts and noise, if they were released as one dense table; else
-    None."""
+    """Predicted class shares of the cells, their counts and noise; None unless released as one dense table."""
     release, scorer = model.releases_[-1], model.scorer_
     if not isinstance(scorer, CellScores) or not isinstance(release.value, np.ndarray) or release.question is None:
         return None

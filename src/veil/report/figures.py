@@ -68,8 +68,7 @@ def quality_figure(rows: Rows) -> str:
 
 
 def roc_figure(curve: RocCurve, place: int) -> str:
-    """A ROC curve in its band, grey and dotted if it is noise; `place`, its number in the page, makes its title
-    unique."""
+    """A ROC curve in its band, grey and dotted if it is noise; `place`, its number, makes its title unique."""
 
     def paint(ax: Any) -> None:
         colour, line = (INK, ":") if curve.only_noise else (COLOURS[0], "-")

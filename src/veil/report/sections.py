@@ -162,8 +162,7 @@ def _paths(outcome: Outcome[Any]) -> str:
 
 
 def _part(outcome: Outcome[Any]) -> str:
-    """The ledger's name, such as 12.3, of the part of the rows that all charges are about; "" if there is no such
-    part."""
+    """The ledger's name, such as 12.3, of the part of the rows that all charges are about; "" if there is none."""
     first = {receipt.account.split("/")[1] for receipt in outcome.receipts}
     return first.pop() if len(first) == 1 else ""
 

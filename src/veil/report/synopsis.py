@@ -105,8 +105,7 @@ def _steps(synopsis: Synopsis) -> str:
 
 
 def _noise(synopsis: Synopsis) -> str:
-    """The noise in relation to the counts, if all cells were released; of a sparse release, only counts that stand out
-    are there."""
+    """The noise in relation to the counts, for releases of all cells; in a sparse one, all counts stand out."""
     tables = noise_of([release for release in synopsis.releases_ if release.receipt.verb == "count"])
     return sections.section("What the noise does to the numbers", sections.counts_noise(tables)) if tables else ""
 

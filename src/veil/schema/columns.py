@@ -97,8 +97,7 @@ class _Column(Declared):
 
 
 class Categorical(_Column):
-    """A column of declared values; `groups` nests them into a taxonomy; undeclared values count as `missing`, if it is
-    given."""
+    """A column of declared values; `groups` nests them into a taxonomy, and undeclared values count as `missing`."""
 
     kind: Literal["categorical"] = "categorical"
     values: tuple[Word, ...] = Field(min_length=1)
@@ -131,8 +130,7 @@ class Categorical(_Column):
 
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:
-        """The hierarchy, coarse to fine: for each level, the group of each code. All in one, then the taxonomy, then
-        single codes."""
+        """The group of each code, for each level: all in one, then the taxonomy from the top, then single codes."""
         paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
         depth = max(map(len, paths.values()), default=0)
         steps = [(*paths.get(name, ()), (name,)) for name in self.names]  # (name,): a value, not a group of that name
@@ -194,8 +192,7 @@ class Numeric(_Column):
 
     @cached_property
     def cuts(self) -> tuple[float, ...]:
-        """The edges of the bins, from the lower bound to the upper; integers for integer columns, so that no bin is
-        empty."""
+        """The edges of the bins, both bounds included; integers for integer columns, so that no bin is empty."""
         low, high = self.bounds
         if self.edges is not None:
             return self.edges

@@ -46,8 +46,7 @@ class Schema(Declared):
     @model_validator(mode="before")
     @classmethod
     def _fits(cls, fields: Any) -> Any:
-        """The fields unchanged; raises if their columns would take much more memory than the text that declares
-        them."""
+        """The fields; raises if their columns would take much more memory than the text that declares them."""
         columns = fields.get("column") if isinstance(fields, dict) else None
         if isinstance(columns, (list, tuple)):
             bins = [column.get("bins") for column in columns if isinstance(column, Mapping)]
@@ -130,8 +129,7 @@ class Schema(Declared):
         return tuple(c for c in self.column if isinstance(c, Text) and c.size)
 
     def encode(self, rows: Any, *, label: bool = True) -> dict[str, Codes | Bags]:
-        """The codes of every column as {name: codes}, each depending on its own row alone; without the label if `label`
-        is False."""
+        """The codes of every column as {name: codes}, each row's by itself; without the label if not wanted."""
         return encode_rows(rows, self, label=label)
 
     def __repr__(self) -> str:

@@ -49,8 +49,7 @@ def _gradient(objective: Any, weights: Numbers, scores: Numbers, shift: Numbers)
 
 
 def _centred(loss: Any, values: Numbers) -> Numbers:
-    """Values minus their mean over the classes, if only differences between classes matter (softmax); else
-    unchanged."""
+    """Values minus their mean over the classes, if only differences of classes matter (softmax); else unchanged."""
     return np.asarray(values - values.mean(axis=0)) if loss.joint else values
 
 
@@ -76,8 +75,7 @@ def _length(objective: Any, scores: Numbers, weights: Numbers, shift: Numbers, w
 
 
 def products(rows: Any, values: Numbers) -> Numbers:
-    """For every class and pair of weights, the sum of values over the rows that have both: classes x weights x
-    weights."""
+    """For every class and pair of weights, the sum of values over the rows with both: classes x weights x weights."""
     ends = [0, *accumulate(rows.sizes)]
     places = [slice(start, end) for start, end in pairwise(ends)]
     table = np.empty((len(values), ends[-1], ends[-1]))

@@ -38,8 +38,7 @@ def _slope(objective: Any, shift: Numbers, weights: Numbers, way: Numbers, at: f
 
 
 def _curves(objective: Any, weights: Numbers) -> Numbers:
-    """Approximate second derivatives; 0 where the slope is at its limit (0 or 1), since steps would stay short
-    otherwise."""
+    """Approximate second derivatives; 0 where the slope is at a limit (0 or 1), else steps would stay short."""
     given = objective.scores(weights[None]), objective.rows.truth
     size = np.abs(objective.loss.slopes(*given)[0])
     return np.where((size > 0) & (size < 1), curves(objective.loss, *given)[0], 0)

@@ -1,4 +1,4 @@
-"""What a synopsis answers: noisy counts by a few columns, and how many rows lie in a box."""
+"""The answers of a synopsis: noisy counts by a few columns, and estimates of how many rows lie in a box."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from .domain import spans, spread
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Marginal:
-    """Noisy counts by some columns: `counts` and `standard_errors` have an axis for each, `names` the names on it.
+    """Noisy counts by some columns: `counts` and `standard_errors` have an axis for each, `names` the names along it.
 
-    Each count is a sum of released ones, `terms` says of how many. A standard error is that of the noise in them. If
-    `threshold` is not None, only noisy counts above it were released: all others count as 0, and some that are above
-    it are noise alone. Sums may then be too low or too high, by more than a standard error tells.
+    Each count is a sum of `terms` released counts, and its standard error that of their noise. If `threshold` is not
+    None, only noisy counts above it were released: all others count as 0, and some above it are noise alone. Sums may
+    then be too low or too high by more than the standard error.
     """
 
     release: Release[Any]
@@ -40,7 +40,7 @@ class Marginal:
         return threshold_of(self.release)
 
     def error(self, confidence: float = 0.95) -> Numbers:
-        """How far each count lies from the truth, at most, with this confidence; from the noise alone."""
+        """The half-width of each count's confidence interval, from the noise alone."""
         return sum_error(self.release, self.terms, confidence)
 
     def columns(self) -> dict[str, list[Any]]:
@@ -70,7 +70,7 @@ class Marginal:
 class Estimate:
     """About how many rows lie in a box, and the standard error of the noise in it.
 
-    The error of taking the rows of a cell as evenly spread is not in it. `threshold` is as in Marginal.
+    It does not include the error of assuming that rows are evenly spread within a cell. `threshold` is as in Marginal.
     """
 
     count: float
@@ -83,7 +83,7 @@ class Estimate:
 
 
 def _unused(name: str, taken: Mapping[str, Any]) -> str:
-    """The name, with underscores until no column has it."""
+    """The name, with underscores appended until no column has it."""
     return _unused(f"{name}_", taken) if name in taken else name
 
 
@@ -92,13 +92,13 @@ def _mark(threshold: int | None) -> str:
 
 
 def group_weights(axis: Axis, column: Categorical | Numeric, wanted: Any) -> Numbers:
-    """The share of each group's rows that are wanted: a name, a list of names, or a range of numbers (low, high)."""
+    """For each group, the share of its rows that are wanted: by a name, a list of names, or a range (low, high)."""
     inside = _in_range(column, wanted) if _is_range(column, wanted) else _named(column, wanted)
     return np.asarray(np.bincount(axis.groups, inside * spread(axis, column)), np.float64)
 
 
 def class_weights(classes: tuple[str, ...], label: str, wanted: Any) -> Numbers:
-    """1 for each class that is wanted, else 0."""
+    """For each class, 1 if it is wanted, else 0."""
     return _picked(classes, label, wanted)
 
 
@@ -112,7 +112,7 @@ def _named(column: Categorical | Numeric, wanted: Any) -> Numbers:
 
 
 def _picked(names: tuple[str, ...], column: str, wanted: Any) -> Numbers:
-    """1 for each of these names, else 0; None is the missing value."""
+    """For each name, 1 if it is wanted, else 0; None stands for the missing value."""
     several = isinstance(wanted, (list, tuple, set, frozenset, np.ndarray))
     picked = np.zeros(len(names))
     for value in wanted if several else [wanted]:
@@ -129,7 +129,7 @@ def _place(names: tuple[str, ...], column: str, value: Any) -> int:
 
 
 def _in_range(column: Any, wanted: Any) -> Numbers:
-    """The share of each bin between two numbers, both included; None leaves an end open. One number is that integer."""
+    """The share of each bin inside a range, ends included; None leaves an end open. One number is that integer."""
     low, high = _ends(column, wanted)
     starts, stops = spans(column)
     shares = (np.minimum(stops, high) - np.maximum(starts, low)) / (stops - starts)
@@ -144,7 +144,7 @@ def _example(column: Any) -> str:
 
 
 def _shown(column: Any, end: float) -> str:
-    """A bound as people write it."""
+    """A bound as text."""
     if not isinstance(column, Date):
         return number(end)
     return (

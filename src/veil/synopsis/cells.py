@@ -1,4 +1,4 @@
-"""The cells of a release of counts: sums along its axes, weighted sums, and what the noise does to them."""
+"""Sums and weighted sums over the cells of a release of counts, and the noise in them."""
 
 from collections.abc import Sequence
 from math import exp, expm1, log, log1p, prod, sqrt
@@ -22,12 +22,12 @@ def sizes(release: Release[Any]) -> tuple[int, ...]:
 
 
 def threshold_of(release: Release[Any]) -> int | None:
-    """The noisy count above which a cell was released; None if all were."""
+    """The threshold above which noisy counts were released; None if all were."""
     return release.value.threshold if isinstance(release.value, SparseCounts) else None
 
 
 def digits(codes: npt.NDArray[Any], radices: Sequence[int]) -> list[Integers]:
-    """The place of each code on every axis, the last one fastest; for any number of cells."""
+    """The index of each code on every axis (mixed-radix digits, last axis fastest); for any number of cells."""
     found: list[Integers] = []
     for run in reversed(_runs(radices)):  # as much at a time as a machine number holds: Python's own are slow
         size = prod(run)
@@ -39,7 +39,7 @@ def digits(codes: npt.NDArray[Any], radices: Sequence[int]) -> list[Integers]:
 
 
 def _runs(radices: Sequence[int]) -> list[list[int]]:
-    """The radices in runs whose product is less than 2^62."""
+    """The radices grouped into runs whose product is below 2^62."""
     found: list[list[int]] = [[]]
     for radix in radices:
         if prod(found[-1]) * radix >= 2**62:
@@ -49,7 +49,7 @@ def _runs(radices: Sequence[int]) -> list[list[int]]:
 
 
 def sums(release: Release[Any], places: Sequence[int]) -> tuple[Integers, Integers]:
-    """The counts along these axes, summed over all others, and how many noisy counts are in each sum."""
+    """The counts summed over all axes but these, and the number of noisy counts in each sum."""
     shape = sizes(release)
     kept = [shape[place] for place in places]
     if prod(kept) > MOST_CELLS:
@@ -75,7 +75,7 @@ def _sparse_sums(
 
 
 def weighted(release: Release[Any], weights: Sequence[Numbers]) -> tuple[float, float]:
-    """The sum of all counts, each times its weights on every axis, and the sum of the squares of these products."""
+    """The sum of all counts times their weights (the product over the axes), and the sum of the squared weights."""
     if isinstance(release.value, SparseCounts):
         found = digits(release.value.codes, sizes(release))
         products = np.ones(len(release.value.codes))
@@ -94,7 +94,7 @@ def variance(scale: float) -> float:
 
 
 def noise_alone(release: Release[Any]) -> tuple[float, float]:
-    """How many cells pass the threshold of a sparse release by noise alone if all are empty, and with how many rows.
+    """The expected number of empty cells that noise lifts above the threshold, were all empty, and of rows in them.
 
     P(noise > t) = a^(t + 1) / (1 + a), and beyond t it is t + 1 / (1 - a) on average.
     """
@@ -107,7 +107,7 @@ def noise_alone(release: Release[Any]) -> tuple[float, float]:
 
 
 def sum_error(release: Release[Any], terms: npt.ArrayLike, confidence: float = 0.95) -> Numbers:
-    """How far a sum of so many noisy counts lies from the truth, at most, with this confidence.
+    """The half-width of the confidence interval of a sum of `terms` noisy counts.
 
     Exact for one. For more, the normal quantile z of the sum plus what its heavier tails add (Cornish and Fisher):
     (z^3 - 3 z) / 24 of its excess kurtosis, which is (1 + 4 a + a^2) / (2 a) for one count and falls with their number.

@@ -1,4 +1,4 @@
-"""What codes and groups of codes stand for: typed values, spans of numbers, and how the rows of a group spread."""
+"""What codes and groups stand for: typed values, spans of numbers, and the spread of rows within a group."""
 
 import re
 from datetime import datetime
@@ -32,7 +32,7 @@ def declared_values(names: tuple[str, ...]) -> npt.NDArray[Any]:
 
 
 def dates(column: Date, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """Numbers of a column of dates as it declares them: texts of its form, days or moments, or names of weekdays."""
+    """Numbers of a date column as it declares them: text in its format, days or moments, or names such as weekdays."""
     if column.unit in PARTS:
         return declared_values(PARTS[column.unit])[numbers - int(column.cuts[0])]
     days = all(cut % DAY == 0 for cut in column.cuts)
@@ -45,7 +45,7 @@ def dates(column: Date, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
 
 
 def _piece(directive: re.Match[str], moment: datetime) -> str:
-    """A part of a moment as a format writes it."""
+    """One directive of a date format, written for a moment."""
     two = {"%m": moment.month, "%d": moment.day, "%H": moment.hour, "%M": moment.minute, "%S": moment.second}
     two |= {"%y": moment.year % 100, "%I": (moment.hour + 11) % 12 + 1}
     words = {"%Y": f"{moment.year:04}", "%b": MONTHS[moment.month - 1][:3], "%p": "AM" if moment.hour < 12 else "PM"}
@@ -54,7 +54,7 @@ def _piece(directive: re.Match[str], moment: datetime) -> str:
 
 
 def spans(column: Numeric) -> tuple[Numbers, Numbers]:
-    """Where each bin starts and ends; of integers, up to the first that is not in it."""
+    """The lower and upper end of each bin; for integers the upper end is excluded."""
     ends = np.array(column.cuts)
     if column.integer:
         ends[-1] = column.bounds[1] + 1
@@ -62,9 +62,9 @@ def spans(column: Numeric) -> tuple[Numbers, Numbers]:
 
 
 def spread(axis: Axis, column: Categorical | Numeric) -> Numbers:
-    """The share of a group's rows that each code stands for: the same for all of them, whatever the group is.
+    """For each code of an axis, its share of the rows of its group: the same for all codes of a group.
 
-    Missing values have none, unless the group holds nothing else.
+    A code for missing values has none, unless the group holds nothing else.
     """
     groups, known = np.array(axis.groups), np.ones(column.size)
     if column.missing is None:

@@ -1,4 +1,4 @@
-"""publish: from private rows to a synopsis; and the synopsis in a file."""
+"""publish: from private rows to a synopsis; and reading a synopsis from a file."""
 
 import os
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def _labelled(schema: Schema) -> Schema:
 
 
 def find_plan(method: str, **settings: Any) -> Callable[[Source, Budget], Release[Any]]:
-    """The plan of this name with its settings."""
+    """The plan of this method, with its settings filled in."""
     if method not in PUBLISHERS:
         raise BadInput(f"there is no method {method!r}: choose one of {', '.join(PUBLISHERS)}")
     return lambda source, budget: PUBLISHERS[method](source, budget, **settings).table
@@ -73,6 +73,6 @@ def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
 
 
 def _checked(held: Outcome[Any]) -> Synopsis:
-    """The synopsis in a file, which holds the place of its table among the releases."""
+    """The synopsis in a file, which names its table by the index among the releases."""
     insist(type(held.made) is int and 0 <= held.made < len(held.releases))
     return Synopsis(replace(held, made=held.releases[held.made]))

@@ -55,7 +55,7 @@ def _number(rows: int | None) -> int | None:
 
 
 def _known(schema: Schema, release: Release[Any]) -> list[npt.NDArray[np.bool_]]:
-    """For each axis, the groups that hold more than missing values."""
+    """For each axis a mask of the groups that hold more than missing values."""
     found = []
     for part in release.question.axes:
         column: Any = schema.get(part.column)
@@ -67,7 +67,7 @@ def _known(schema: Schema, release: Release[Any]) -> list[npt.NDArray[np.bool_]]
 def draw_cells(
     release: Release[Any], rows: int | None, chance: np.random.Generator, known: Sequence[npt.NDArray[np.bool_]]
 ) -> list[npt.NDArray[Any]]:
-    """The place on each axis, and the class, of each row, in random order; only at places that are known, if given."""
+    """Index on each axis, and class, of each synthetic row, in random order; only groups that `known` marks."""
     codes, counts, shape = *_positive(release), sizes(release)
     places = digits(codes, shape)
     for allowed, place in zip(known, places, strict=False):
@@ -85,7 +85,7 @@ def draw_cells(
 
 
 def _positive(release: Release[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """The cells (cell * classes + class) whose count is above zero, and these counts."""
+    """The cells (codes cell * classes + class) with counts above zero, and these counts."""
     if isinstance(release.value, SparseCounts):
         return release.value.codes, release.value.counts
     table = np.asarray(release.value).ravel()
@@ -98,14 +98,14 @@ def _narrow(place: npt.NDArray[np.int64], size: int) -> npt.NDArray[Any]:
 
 
 def _unknown(column: Any, rows: int, chance: np.random.Generator, values: str) -> Drawn:
-    """A column of which nothing was counted: even draws of its declared domain; of free text, nothing."""
+    """A column that was not counted: uniform draws from its declared domain; nothing for free text."""
     if isinstance(column, Text):
         return np.full(rows, None), np.ones(rows, np.bool_)
     return _draw(column, axis(column, level=0).axes[0], np.zeros(rows, np.uint8), chance, values)
 
 
 def _draw(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator, values: str) -> Drawn:
-    """A value for each row from its group."""
+    """A value for each row, drawn from its group."""
     if isinstance(column, Numeric) and values == "midpoint":
         return _typed(column, _midpoints(column, part)[groups])
     codes = _members(column, part, groups, chance)
@@ -121,7 +121,7 @@ def _draw(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.G
 
 
 def _members(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator) -> npt.NDArray[Any]:
-    """One of the codes that the rows of each group are spread over."""
+    """A code for each row, drawn uniformly from those of its group."""
     codes = np.flatnonzero(spread(part, column))
     codes = codes[np.argsort(np.array(part.groups)[codes], kind="stable")]
     many = np.bincount(np.array(part.groups)[codes])
@@ -132,7 +132,7 @@ def _members(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.rando
 
 
 def _midpoints(column: Numeric, part: Axis) -> npt.NDArray[np.float64]:
-    """The mean of what would be drawn for each group; not a number for missing values."""
+    """The mean of the values that would be drawn for each group; NaN for missing values."""
     lows, highs = spans(column)
     middles = np.append((lows + highs - column.integer) / 2, np.nan)[: column.size]
     shares = spread(part, column)
@@ -142,7 +142,7 @@ def _midpoints(column: Numeric, part: Axis) -> npt.NDArray[np.float64]:
 
 
 def _typed(column: Numeric, x: npt.NDArray[np.float64]) -> Drawn:
-    """Numbers, whole ones as integers if these are exact; dates as declared; a missing one is marked."""
+    """Numbers in the column's type: integers if exact, dates as declared; and a mask of missing ones."""
     missing = np.isnan(x)
     if isinstance(column, Date):
         return dates(
@@ -154,7 +154,7 @@ def _typed(column: Numeric, x: npt.NDArray[np.float64]) -> Drawn:
 
 
 def as_arrow(columns: dict[str, Drawn]) -> pa.Table:
-    """The columns as an Arrow table; what is missing is null."""
+    """The columns as an Arrow table; missing values are null."""
     kinds = {name: pa.string() if values.dtype == object else None for name, (values, _) in columns.items()}
     return pa.table({name: pa.array(values, kinds[name], mask=gaps) for name, (values, gaps) in columns.items()})
 
@@ -169,7 +169,7 @@ def as_frame(columns: dict[str, Drawn]) -> Any:
 
 
 def _with_gaps(values: npt.NDArray[Any], gaps: npt.NDArray[np.bool_] | None) -> npt.NDArray[Any]:
-    """Values as pandas has them: a missing number is not a number, anything else that is missing is None."""
+    """Values as pandas has them: a missing number is NaN, any other missing value None."""
     if gaps is None:
         return values
     if values.dtype.kind == "M":

@@ -48,18 +48,18 @@ class Synopsis(Reported):
 
     @property
     def release_(self) -> Release[Any]:
-        """The counts."""
+        """The release that holds the counts."""
         release: Release[Any] = self.outcome_.made
         return release
 
     @property
     def method(self) -> str:
-        """By which way it was made, one of PUBLISHERS."""
+        """The name of the method that made it, one of PUBLISHERS."""
         return self.outcome_.method
 
     @property
     def grid(self) -> Grid:
-        """The cells that were counted."""
+        """The grid whose cells were counted."""
         grid: Grid = self.release_.question
         return grid
 
@@ -79,23 +79,23 @@ class Synopsis(Reported):
 
     @property
     def verdict_(self) -> Verdict:
-        """What the table says beside its noise, from the released answers alone."""
+        """How much the table tells in relation to its noise, judged from the released answers alone."""
         return of_answers(self.releases_, self.schema_)
 
     @property
     def epsilon(self) -> Fraction:
-        """What it cost."""
+        """The epsilon that it cost."""
         return self.outcome_.epsilon
 
     @property
     def threshold(self) -> int | None:
-        """The noisy count above which a cell was released; None if all were."""
+        """The threshold above which noisy counts were released; None if all were."""
         return threshold_of(self.release_)
 
     def marginal(self, columns: Sequence[str] = ()) -> Marginal:
-        """Noisy counts by these columns, the label among them if it is wanted; by none, the number of all rows.
+        """Noisy counts by these columns, which may include the label; without columns, the number of all rows.
 
-        The noise of a sum grows with the number of cells in it: fewer columns have fewer, but noisier counts.
+        The noise of a sum grows with the number of cells in it: with fewer columns there are fewer, but noisier counts.
         """
         columns = [columns] if isinstance(columns, str) else list(columns)
         places = [self._place(name) for name in columns]
@@ -149,7 +149,7 @@ class Synopsis(Reported):
             self.write(draft)
 
     def write(self, draft: "str | os.PathLike[str]") -> None:
-        """Write it to this place, whatever is there."""
+        """Write it to this path, replacing what is there."""
         write_parts(draft, synopsis_parts(self.outcome_))
 
     def _place(self, name: str) -> int:
@@ -190,11 +190,11 @@ class Synopsis(Reported):
 
 
 def shown(names: Sequence[str], most: int = NAMES) -> str:
-    """The names of groups in a row, the middle of many left out."""
+    """The names of groups separated by commas, with the middle of a long list left out."""
     return ", ".join(map(readable, names if len(names) <= most else [*names[: most - 2], "...", names[-1]]))
 
 
 def synopsis_parts(outcome: Outcome[Any]) -> dict[str, bytes]:
-    """Everything that the file of a synopsis holds, by name; in place of its table, which release that is."""
+    """All parts of a synopsis file as {name: bytes}; the table itself is named by its index among the releases."""
     place = next(i for i, release in enumerate(outcome.releases) if release is outcome.made)
     return make_parts("synopsis", replace(outcome, made=place))

@@ -67,8 +67,7 @@ def _speaks(release: Release[Any]) -> bool:
 def _of_release(release: Release[Any], all_rows: float) -> Evidence:
     """The evidence of one table: of its cells, or of sums of them if these stand out more clearly.
 
-    `all_rows` are the rows of all tables: one table may be about a part of them, as about paths of a tree that end
-    early.
+    `all_rows` are those of all tables: one table may be about a part of them, as leaves of a tree that end early.
     """
     table, scale = cells_of(release), release.scale or 0.0
     if isinstance(release.value, SparseCounts):  # an empty cell is released only if its noise passes the threshold
@@ -92,8 +91,7 @@ def _of_table(table: Numbers, scale: float, deviation: float, terms: npt.NDArray
 
 
 def coarser(question: Any) -> list[npt.NDArray[Any]]:
-    """Ways to merge cells, each an array with the group of every cell: by the levels of a tree, or by each axis of a
-    grid."""
+    """Ways to merge cells, each an array with the group of every cell: the levels of a tree, each axis of a grid."""
     if isinstance(question, Grid):
         shape = [axis.size for axis in question.axes]
         return list(np.unravel_index(np.arange(question.size), shape)) if len(shape) > 1 else []
@@ -118,8 +116,7 @@ def cells_of(release: Release[Any]) -> Numbers:
 
 @dataclass(frozen=True)
 class Weights:
-    """A typical weight of a linear model (log odds): its size, its size by noise alone, and the share of it that rows
-    decide.
+    """A typical weight of a linear model (log odds): its size, that by noise alone, and the share that rows decide.
 
     The rest is decided by the penalty, which holds the noise back. Values are assumed to be evenly spread over the
     rows, since their counts were not released: weights of rare values hold more noise than this.
@@ -175,8 +172,7 @@ def _shares(totals: Release[Any]) -> Numbers:
 
 
 def _of_classes(shares: Numbers, fit: Release[Any], place: int, fits: int) -> Numbers:
-    """The share of each class that a fit has weights for: all classes, or one against the others (of two, the
-    second)."""
+    """The share of each class with weights in a fit: all classes, or one against the others (of two, the second)."""
     return shares if fit.value.shape[1] > 1 else shares[[1 if fits == 1 else place]]
 
 

@@ -1,5 +1,4 @@
-"""The verdict to expect of a run before it is made: its noise in relation to the number of rows that the schema
-guesses."""
+"""The verdict to expect of a run before it is made: its noise in relation to the rows that the schema guesses."""
 
 from math import sqrt
 

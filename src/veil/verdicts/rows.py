@@ -88,8 +88,7 @@ def _sum(release: Release[Any]) -> tuple[float, float]:
 
 
 def mostly_missing(releases: Releases) -> list[str]:
-    """The names of columns in which nearly no row has a declared value, if released counts show that beyond their
-    noise."""
+    """The names of columns in which nearly no row has a declared value, as counts show beyond their noise."""
     sure = SURE + sqrt(2 * log(max(len(releases), 1)))  # of many tables, one has large noise by chance
     return [readable(release.question.columns[0]) for release in releases if _is_missing(release, sure)]
 

@@ -27,8 +27,7 @@ class Histogram(NamedTuple):
 
 
 def grids(schema: Schema, cells: int, pool: int) -> list[Grid]:
-    """Up to `pool` distinct grids with at most `cells` cells; always among them each column alone at its coarsest
-    level.
+    """Up to `pool` distinct grids with at most `cells` cells, always with each column alone at its coarsest level.
 
     First grids of one column and of two, up to a third of the pool. Of the rest, half are random sets of three to six
     columns at random levels, and half are sets of three to eight columns, refined at random until no more cells fit.
@@ -63,8 +62,7 @@ def level_axes(column: Categorical | Numeric) -> list[Axis]:
 
 
 def _with_first(one: Axis) -> Axis:
-    """The axis with its last group, that of missing values, merged into the first; an axis of one group stays as it
-    is."""
+    """The axis with its last group, that of missing values, merged into the first; unchanged if it has one group."""
     if len(set(one.groups)) == 1:
         return one
     groups = (*one.groups[:-1], one.groups[0])
@@ -113,8 +111,7 @@ def _random(sizes: Sizes, most: int, tries: int, coins: np.random.Generator) -> 
 
 
 def _refined(kept: npt.NDArray[np.bool_], sizes: Sizes, cells: int, coins: np.random.Generator) -> Levels:
-    """Grids over the columns that `kept` marks: all start at their coarsest level, and random columns are refined while
-    the cells fit."""
+    """Grids over the columns in `kept`: from their coarsest levels, random columns are refined while the cells fit."""
     levels, columns = _fitting(kept.astype(np.uint8), sizes, cells), np.arange(len(sizes))
     sizes = np.hstack([sizes, np.full((len(sizes), 1), np.inf)])
     while True:

@@ -117,8 +117,7 @@ def cut_into(column: Categorical | Numeric, bins: int) -> Grid:
 
 
 def _bins(signal: float, columns: int) -> int:
-    """Bins per column such that a grid of `columns` columns has about CELLS_PER_ROW cells for each row times
-    epsilon."""
+    """Bins per column, so that a grid of `columns` columns has CELLS_PER_ROW cells for each row times epsilon."""
     each: float = (CELLS_PER_ROW * signal) ** (1 / columns)
     return max(2, round(each))
 

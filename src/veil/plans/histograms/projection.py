@@ -41,8 +41,7 @@ def columns_for(available: int, rows: float) -> int:
 
 @lru_cache
 def same_bin(bins: int) -> float:
-    """The probability that two normal values share a bin, with equal bins over the range of a sample of SIMULATED
-    values."""
+    """The probability that two normal values share one of `bins` equal bins over the range of SIMULATED values."""
     reach = float(norm.ppf(1 - 1 / SIMULATED))
     masses = np.diff(norm.cdf(np.linspace(-reach, reach, bins + 1)[1:-1]), prepend=0, append=1)
     return float((masses**2).sum())
@@ -51,8 +50,7 @@ def same_bin(bins: int) -> float:
 def columns_in_public(
     codes: Mapping[str, npt.NDArray[Any]], labels: npt.NDArray[Any], left_out: float = LEFT_OUT
 ) -> int:
-    """The columns that a greedy choice on public rows needs, to separate 90 % of the pairs that all columns
-    separate."""
+    """The columns that a greedy choice on public rows needs to separate 90 % of the pairs that all separate."""
     blocks, unused, chosen = np.zeros(len(labels), np.int64), dict(codes), 0
     for column in codes.values():
         blocks = np.unique(blocks * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]

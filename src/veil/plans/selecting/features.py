@@ -29,16 +29,14 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Selected:
-    """The selected features as indices among the candidates, best first, and their noisy scores if these were paid
-    for."""
+    """The selected features as indices among the candidates, best first, and their noisy scores if paid for."""
 
     places: tuple[int, ...]
     scores: tuple[float, ...] | None = None
 
 
 def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
-    """The candidates for selection: the words of the text column or, in a schema without one, all columns but the
-    label."""
+    """The candidates: the words of the text column or, in a schema without one, all columns but the label."""
     if schema.label is None:
         raise BadInput("selection needs a label: name the column to predict in the schema")
     if schema.texts and schema.features:

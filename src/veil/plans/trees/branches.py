@@ -20,8 +20,7 @@ RUNS = 8  # branches of a numeric column at the root of the tree for that column
 
 @dataclass(eq=False)
 class Node:
-    """A node of a tree. `reach` is a mask over the codes of all columns side by side: those that a row in the node can
-    have."""
+    """A node of a tree. `reach` is a mask over the codes of all columns: those that a row in the node can have."""
 
     reach: Truths
     cut: Grid | None = None
@@ -105,8 +104,7 @@ class Cuts:
         return ~idle.T | staying
 
     def divide(self, node: Node, cut: Grid) -> None:
-        """Give a node its branches, one for each group that its rows can be in; the codes of other groups go to the
-        first."""
+        """Give a node a branch for each group that its rows can be in; codes of other groups go to the first."""
         one = cut.axes[0]
         groups, where = np.array(one.groups), self._places[one.column]
         alive = sorted({group for group, may in zip(one.groups, node.reach[where].tolist(), strict=True) if may})
@@ -122,8 +120,7 @@ class Cuts:
         node.cut, node.branches = cut, [Node(codes) for codes in reach]
 
     def most_leaves(self, depth: int) -> int:
-        """The largest number of leaves of a tree of this depth: a path uses a category once, a number any number of
-        times."""
+        """The most leaves of a tree of this depth: a path uses a category once, a number any number of times."""
         numbers = [2] * depth if self._halved else []
         widths = sorted([*self._widest, *numbers], reverse=True)[:depth]
         return min(prod(widths), prod(self._sizes))

@@ -27,8 +27,7 @@ def draw(
     coins: np.random.Generator,
     most: int = MOST_LISTED,
 ) -> Node | None:
-    """A random tree without counts: at each node, public coins draw a column that can divide it, then a cut of that
-    column.
+    """A random tree without counts: at each node, public coins draw a column that can divide it, then one of its cuts.
 
     A node is divided while it would hold more than `needed` rows if all cuts were even. `first` is the column of the
     root, if it is given. Returns None if the tree would have more than `most` leaves.
@@ -58,8 +57,8 @@ def deepest_drawn(schema: Schema) -> int:
 
 
 def unlisted(schema: Schema, depth: int, rows: float, needed: float, first: str | None, seed: int) -> Drawn:
-    """A random tree as in `draw`, as a Drawn question. Its depth is at most what `needed` rows in a node allow if all
-    cuts are even."""
+    """A random tree as in `draw`, as a Drawn question. Its depth is what `needed` rows in a node allow, were all cuts
+    even, or less."""
     axes, halved = zip(*map(_drawn_by, schema.features), strict=True)
     most = WIDEST if needed == 0 else min(max(ceil(rows / needed), 1), WIDEST)
     narrowest = min(2 if half else one.size for one, half in zip(axes, halved, strict=True))
@@ -79,8 +78,7 @@ def _drawn_by(column: Categorical | Numeric) -> tuple[Axis, bool]:
 
 
 def top_of(tree: Drawn, rows: float, needed: float, most: int) -> Drawn:
-    """The upper levels of a tree: the most that leave `needed` rows in a node if all cuts are even, and at most `most`
-    nodes."""
+    """The upper levels of a tree: as many as leave `needed` rows in a node, were all cuts even, and `most` nodes."""
     nodes = min(max(rows / needed, 1.0), float(most))
     return replace(tree, depth=max(1, min(tree.depth, int(log(nodes) / log(tree.width) + 1e-9))))
 

@@ -37,8 +37,7 @@ class Rules:
 
 
 def room(source: Source, cuts: Cuts) -> int:
-    """The most leaves that a tree may have, so that the kernel can hold the counts of all candidates in each of
-    them."""
+    """The most leaves of a tree, so that the kernel can hold the counts of all candidates in each of them."""
     widest = max(column.size for column in source.schema.features) * len(source.schema.classes)
     return min(MOST_LEAVES, MOST_COUNTS // max(widest, len(cuts.grids)))
 
@@ -105,8 +104,7 @@ def _large(going: list[Node], source: Source, cuts: Cuts, unit: Fraction, most: 
 
 
 def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: object = None) -> Source:
-    """Count the leaves that end here with the budget that is left on their path. Returns the source of all other
-    rows."""
+    """Count the leaves that end here with all that is left on their path. Returns the source of all other rows."""
     if not ended:
         return source
     nodes, chosen, partition, rest = root.leaves(), set(ended), root.partition(), source

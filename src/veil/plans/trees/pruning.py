@@ -1,5 +1,4 @@
-"""What is computed from a tree's released counts: sums, pruning, class shares of the leaves. None of it costs
-budget."""
+"""What is computed from a tree's released counts, without cost: sums, pruning, class shares of the leaves."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -41,8 +40,7 @@ def added_errors(rows: float, errors: float) -> float:
 
 
 def rows_of(node: Node) -> float:
-    """The number of rows of a node: the sum of its counts and, if it was asked for, its size, averaged by inverse
-    variance."""
+    """The number of rows of a node, by its counts and (if asked for) its size, averaged by inverse variance."""
     counted, variance = float(node.counts.sum()), len(node.counts) * node.deviation**2
     if node.size is None:
         return counted
@@ -51,8 +49,7 @@ def rows_of(node: Node) -> float:
 
 
 def leaf_errors(node: Node) -> float:
-    """The errors to expect of a leaf. A standard deviation of noise is added, since noise makes tiny leaves look too
-    good."""
+    """The errors to expect of a leaf, plus a deviation of its noise, which makes tiny leaves look too good."""
     rows = rows_of(node)
     if rows < 1:
         return 0.0
@@ -62,8 +59,7 @@ def leaf_errors(node: Node) -> float:
 
 
 def prune_by_errors(node: Node) -> float:
-    """Error-based pruning of C4.5: a subtree not expected to save errors becomes a leaf. Returns the expected
-    errors."""
+    """Error-based pruning of C4.5: a subtree not expected to save errors becomes a leaf. Returns expected errors."""
     alone = leaf_errors(node)
     if not node.branches:
         return alone

@@ -107,8 +107,7 @@ def grow_forest(
 
 
 def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tuple[Source, ...], tuple[Budget, ...]]:
-    """The source and the budget of each tree: all rows and a share of the budget or, with `apart`, disjoint rows and
-    all of it."""
+    """The source and budget of each tree: all rows and a share or, with `apart`, disjoint rows and all of it."""
     if apart:
         return source.split_at_random(*[1] * count), (budget,) * count
     return (source,) * count, budget.each(count)
@@ -117,8 +116,7 @@ def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tu
 def _by_coins(
     source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None, apart: bool
 ) -> Forest | Sum:
-    """Random trees, each with counts in its leaves: in all leaves or, if these are too many, in those above a
-    threshold."""
+    """Random trees, each with counts in all its leaves or, if these are too many, in those above a threshold."""
     counted, rest = _classes(source, budget, cuts, rules, depth, trees)
     rows = max(float(counted.value.sum()), 1.0) if counted else 1.0
     count = trees or rules.trees or _trees(source, cuts, rows, rest)
@@ -155,8 +153,7 @@ def _unlisted(
     depth: int,
     rows: float,
 ) -> Sum:
-    """A scorer from random trees with any number of leaves: a leaf that was not released has the shares of its counted
-    ancestor."""
+    """A scorer from random trees with any number of leaves: an unreleased leaf has its counted ancestor's shares."""
     prior = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.scale or 0.0, LEAST_SCALE))
     needed = _needed(source, parts[0]) if rules.support else 0.0
     firsts = _firsts(source, rules, len(parts), np.random.default_rng(SEED))
@@ -174,8 +171,7 @@ def _unlisted(
 def _by_column(
     source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
 ) -> Forest:
-    """A tree with one cut for each column and, with half of the budget and of the weight, trees grown over all
-    columns."""
+    """A tree with one cut for each column and, with half of the budget and weight, trees grown over all columns."""
     rows, budget = _rows(source, budget, rules, depth)
     signal = rows * float(source.per_row(budget))
     count = int(signal >= PLENTY) if trees is None else trees
@@ -216,8 +212,7 @@ def _draw(
 
 
 def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator) -> Sequence[str | None]:
-    """The column of each tree's root: with `support` every column once before any comes again, else None, for the coins
-    to draw."""
+    """The column of each root: with `support` every column once before any comes again, else None (drawn later)."""
     if not rules.support:
         return [None] * count
     names = [column.name for column in source.schema.features]
@@ -234,8 +229,7 @@ def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
 
 
 def _finish(roots: list[Node], rules: Rules) -> Numbers:
-    """Add up the counts of all trees and prune them. Returns the class shares over all rows, averaged over the
-    trees."""
+    """Add up the counts of all trees and prune them. Returns the class shares over all rows."""
     for root in roots:
         add_up(root)
     deviation = sqrt(sum(root.deviation**2 for root in roots)) / len(roots)
@@ -286,16 +280,14 @@ def _random_depth(source: Source, cuts: Cuts, rows: float) -> int:
 
 
 def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
-    """The number of trees: that of the columns, raised or lowered so that leaves hold enough rows (Fletcher and
-    Islam)."""
+    """The number of trees: one for each column, more or fewer so that leaves have enough rows (Fletcher and Islam)."""
     columns, needed = len(source.schema.features), _needed(source, budget)
     least, most = (rows / cuts.branching**depth / needed for depth in (columns / 2, 2))
     return int(np.clip(min(max(columns, least), most), 1, MOST_TREES))
 
 
 def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
-    """Raise BadInput if there are more trees or levels than the budget can pay for, and say what would fit; nothing is
-    charged."""
+    """Raise BadInput, before any charge, for more trees or levels than the budget can pay for; says what would fit."""
     tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
     of_level, of_leaf = 1 + tests, rules.leaf + tests
     affordable = int(source.per_row(budget) / SMALLEST_EPSILON)  # units of the smallest epsilon that the budget has
