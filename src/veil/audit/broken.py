@@ -300,7 +300,7 @@ class Rounding:
     edge: float
 
     def exact(self, rows: int) -> list[int]:
-        """How many of so many rows score below the edge, and how many do not."""
+        """The number of `rows` equal rows that score below the edge, and of those that do not."""
         below = int((WAYS[self.way](np.tile(self.row, (rows, 1)), self.weights) < self.edge).sum())
         return [below, rows - below]
 

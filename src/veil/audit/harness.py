@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def power(self) -> str:
-        """What this audit could see, in words."""
+        """What this audit could have seen, in words."""
         return f"at most {self.ceiling:.2f}; a loss of exactly {self.claim:g} would have shown {self.at_claim:.2f}"
 
 
@@ -96,7 +96,7 @@ def discrete_laplace(exact: Counts, epsilon: Fraction, noise: Noise) -> Counts:
 
 
 def repeat(run: Callable[[Any, Noise], Any]) -> Runs:
-    """One run, made many."""
+    """Runs that call `run` once for each trial."""
     return lambda rows, noise, trials: [run(rows, noise) for _ in range(trials)]
 
 
@@ -209,7 +209,7 @@ def _distinct(without: Observations, having: Observations) -> tuple[Any, Counts]
 
 
 def _thinned(ends: Counts) -> Counts:
-    """At most MOST_EVENTS of these, evenly spaced."""
+    """At most MOST_EVENTS of these indices, evenly spaced."""
     if len(ends) <= MOST_EVENTS:
         return ends
     return ends[np.linspace(0, len(ends) - 1, MOST_EVENTS).astype(np.int64)]

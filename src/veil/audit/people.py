@@ -59,8 +59,7 @@ def people() -> Iterator[Case]:
 
 
 def copies(schema: Schema) -> Runs:
-    """Runs made PLACES at a time: a table of as many copies of the people, each in its own cell; a blank id stays
-    blank.
+    """Runs made PLACES at a time, on as many copies of the people, each in its own cell; a blank id stays blank.
 
     Returns the noisy numbers of red and of blue rows in each cell.
     """

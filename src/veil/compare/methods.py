@@ -80,7 +80,7 @@ def _ours(name: str, split: Split, epsilon: float, seed: int) -> Callable[[Any],
 
 
 def _ceiling(split: Split, epsilon: float, seed: int) -> Callable[[Any], Probabilities]:
-    """Gradient boosting on the schema's codes, a ceiling; its trees are small, since large ones overfit small
+    """Gradient boosting on the schema's codes, as a ceiling; with small trees, since large ones overfit small
     tables."""
     categorical = [isinstance(c, Categorical) and c.size <= MOST_CATEGORIES for c in split.schema.features]
     model = HistGradientBoostingClassifier(

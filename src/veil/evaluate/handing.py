@@ -144,8 +144,7 @@ def _arrow(column: Column) -> Any:
 
 def _pandas(table: Any, columns: dict[str, Column], schema: Any) -> tuple[Any, Callable[[int], Any]]:
     """All rows as a pandas frame, and a function that takes one of them. Integers and booleans have no NaN, so a
-    missing one is a float in the frame of its row. Categories are the declared ones, in that order; the index is all
-    zeros."""
+    missing one is a float in the frame of its row. Categories are the declared ones, in their order; the index is 0."""
     pd = nw.get_native_namespace(table)
     index = np.zeros(len(table), np.int64)
     made = {name: _series(pd, column, table[name].dtype, schema.get(name), index) for name, column in columns.items()}

@@ -71,8 +71,7 @@ class Accuracy(Evaluation):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CalibrationCurve(Evaluation):
-    """For every interval of predicted probability: its middle, the share of positive rows, and the noisy number of
-    rows.
+    """For every interval of predicted probability: its middle, the share of positive rows, and the number of rows.
 
     `low` and `high` hold the exact share of each interval with 95 % confidence. Unpacks like scikit-learn's:
     `prob_true, prob_pred = curve`.

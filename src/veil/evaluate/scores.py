@@ -39,8 +39,7 @@ Cuts = npt.NDArray[np.float64]
 
 
 class Scored(NamedTuple):
-    """Test rows ready for the kernel: {column: values}, their public schema, and the scores at the cuts between
-    codes."""
+    """Test rows ready for the kernel: {column: values}, their public schema, and the scores at the grid's cuts."""
 
     rows: dict[str, Any]
     schema: Schema

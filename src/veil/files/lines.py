@@ -114,8 +114,7 @@ def _each(parts: Iterator[bytes], parse: Callable[[bytes], pa.Table]) -> Iterato
 
 
 def pieces(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
-    """The text as UTF-8, in pieces of whole lines; a line that is too long becomes a quotation mark, which is no
-    row."""
+    """The text as UTF-8, in pieces of whole lines; a line that is too long becomes a quotation mark: no row."""
     open_line, length = list[bytes](), 0
     for block in _blocks(stream, encoding, size):
         end = max(block.rfind(b"\n"), block.rfind(b"\r")) + 1

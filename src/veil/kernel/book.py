@@ -106,8 +106,8 @@ def first_line(limit: Budget, name: str) -> bytes:
 
 
 def unit_of(body: dict[str, Any]) -> str:
-    """Whom a charge protects: "row" or "person". The number of rows per person does not matter, since epsilon is always
-    that of the whole person, and epsilons of one person add up."""
+    """Whom a charge protects, "one row" or "one person". The number of rows per person does not matter, since epsilon
+    is always that of the whole person, and epsilons of one person add up."""
     return str(body.get("protects", ROW)).partition(",")[0]
 
 

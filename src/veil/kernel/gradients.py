@@ -142,7 +142,7 @@ class Objective:
     margin: float = 0.0
 
     def scores(self, weights: Numbers, rows: Any = None) -> Numbers:
-        """The scores that the loss is given, classes x rows: sums of weights, plus offsets, minus the margin."""
+        """The scores that the loss is given, classes x rows: sums of the rows' weights, with offsets and margin."""
         rows = rows or self.rows
         return np.asarray(rows.scores(weights) + (self.offsets - self.margin * rows.truth))
 

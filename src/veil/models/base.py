@@ -162,8 +162,8 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
     After `fit`: `classes_` and `outcome_`, of which `schema_`, `scorer_` (the public function that predicts),
     `releases_` (every noisy answer it was made from), `receipts_` (what they cost) and `settings_` are parts. Nothing
-    else is kept. `verdict_` says what it is worth beside its noise, and a fit that learned little says so in a
-    LittleLearned warning. `fit_source` fits on rows that are open already, as a part of a larger run.
+    else is kept. `verdict_` says how much was learned in relation to the noise, and a fit that learned little says so
+    in a LittleLearned warning. `fit_source` fits on rows that are open already, as a part of a larger run.
     """
 
     task = "train"

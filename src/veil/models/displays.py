@@ -67,11 +67,11 @@ def _is_noise(node: Node) -> bool:
 
 
 def export_text(model: Any, *, folded: bool = True) -> str:
-    """A fitted tree in words, a line for each branch: what leads there, its rows and, of a leaf, its class, how sure it
-    is, and the rows of each class; all counts are noisy, and behind them is the standard error of their noise.
+    """A fitted tree as text, a line for each branch: the values that lead there, its rows and, for a leaf, its class,
+    the share of that class, and the rows of each class; all counts are noisy, with the standard error of their noise
+    behind them.
 
-    A node whose rows are not told apart from none ends in dots instead of the branches below it, unless `folded` is
-    False.
+    A node that may be empty ends in dots instead of the branches below it, unless `folded` is False.
     """
     root, prior = tree_nodes(model)
     found, classes = _shown(root, prior, -1, folded), model.schema_.classes
@@ -120,11 +120,11 @@ def plot_tree(
     """Draw a fitted DecisionTreeClassifier with matplotlib, and give the Axes back.
 
     A node shows the column that divides it, its noisy number of rows, the noisy count of each class with the standard
-    error of its noise, and the class that it says; above it are the values that lead there. With `filled` a node has
-    the colour of its class, the stronger the surer. Nodes whose rows are not told apart from none are one box for all
-    such branches of a node, and what is below them is not drawn, unless `folded` is False. Names are for columns and
-    classes in the schema's order. Without a `fontsize`, text is as large as fits; without `max_depth` too, there are as
-    many levels as can be read on a screen, and dots where there are more: `max_depth` makes room for them.
+    error of its noise, and the class that it predicts; above it are the values that lead there. With `filled` a node
+    has the colour of its class, stronger for a larger share. Branches of a node that may be empty are drawn as one box,
+    without what is below them, unless `folded` is False. Names are for columns and classes in the schema's order.
+    Without a `fontsize`, text is as large as fits; without `max_depth` too, there are as many levels as can be read on
+    a screen, and dots where there are more: `max_depth` makes room for them.
 
     >>> from veil import DecisionTreeClassifier, datasets
     >>> rows, schema = datasets.load("iris")

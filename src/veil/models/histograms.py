@@ -18,8 +18,8 @@ class PrivPfCClassifier(PrivateClassifier):
     """Classify by a grid over few columns, chosen privately for what a classifier can learn from its noisy counts.
 
     `learner` is a scikit-learn classifier to be trained on the weighted cells; without one every cell has the class
-    shares of its counts, drawn to those of its column values as far as the noise blurs them. The grid is one of `pool`
-    candidates (None: as many as the rows call for) of at most `most_cells` cells.
+    shares of its counts, shrunk to a fit of main effects where they are noisy. The grid is one of `pool` candidates
+    (None: growing with rows times epsilon) of at most `most_cells` cells.
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")
@@ -62,10 +62,10 @@ class PrivPfCClassifier(PrivateClassifier):
 class ProjectedHistogramClassifier(PrivateClassifier):
     """Classify by a histogram over a few columns, those that tell the classes apart, with small counts left out.
 
-    `learner` is a scikit-learn classifier to be trained on the weighted cells; without one, and over a grid of more
-    than a million cells, it is a logistic regression. `columns`, `bins`, `share` (that of the budget for counts) and
-    `criterion` ("majority" or "discernibility") follow from public numbers by the `rules`, "veil" or "paper", if they
-    are not given.
+    `learner` is a scikit-learn classifier to be trained on the weighted cells; without one, and for a grid of more than
+    a million cells, it is a logistic regression. `columns`, `bins`, `share` (of the budget, for the counts) and
+    `criterion` ("majority" or "discernibility"), if not given, follow from public numbers by the `rules`, "veil" or
+    "paper".
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")

@@ -24,8 +24,8 @@ class LinearClassifier(PrivateClassifier):
 class LogisticRegressionClassifier(LinearClassifier):
     """Classify by a weight for every value of every column, found together, with noise in what is minimised.
 
-    `penalty`, over a column's part of epsilon, is how much its squared weights count: less of it fits the noise, more
-    of it fits nothing.
+    `penalty`, divided by a column's share of epsilon, is the weight of the L2 penalty on its weights: too little fits
+    the noise, too much fits nothing.
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")
@@ -58,8 +58,8 @@ class LogisticRegressionClassifier(LinearClassifier):
 class LinearSVMClassifier(LinearClassifier):
     """Classify by a weight for every value of every column, such that rows are on the right side, by a margin.
 
-    `penalty`, over a column's part of epsilon, is how much its squared weights count. `predict_proba` takes the margins
-    for log odds: they rank rows, but they are no probabilities.
+    `penalty`, divided by a column's share of epsilon, is the weight of the L2 penalty on its weights. `predict_proba`
+    takes the margins for log odds: they rank rows, but they are no probabilities.
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")

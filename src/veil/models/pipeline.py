@@ -42,8 +42,8 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
     Steps can have names, as in scikit-learn: `("nb", NaiveBayesClassifier())`, else those of their classes are used,
     for `set_params(nb__smoothing=2)`, `pipeline["nb"]` and `named_steps`.
 
-    After `fit`: `steps_` (the fitted steps), `costs_` (what each cost) and `outcome_`, of which `schema_` (of what was
-    selected), `releases_` and `receipts_` of all are parts.
+    After `fit`: `steps_` (the fitted steps), `costs_` (the epsilon of each) and `outcome_`, with `schema_` (of the
+    selected features), `releases_` and `receipts_` of all steps.
 
     >>> from veil import NaiveBayesClassifier, PrivateSelectKBest, datasets
     >>> rows, schema = datasets.load("iris")
@@ -156,7 +156,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return found
 
     def set_params(self, **given: Any) -> "PrivatePipeline":
-        """Change settings, those of steps as `name__setting`, or put other steps in the place of these names."""
+        """Change settings, those of steps as `name__setting`, or replace a step by its name."""
         self.steps = given.pop("steps", self.steps)
         named = dict(_named(self.steps))
         if others := {name: given.pop(name) for name in named if name in given}:

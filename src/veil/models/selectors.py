@@ -209,7 +209,8 @@ class PrivateSelectKBest(PrivateSelector):
 
 
 class PrivateSelectThreshold(PrivateSelector):
-    """The columns or words whose score is at or above a threshold, at most so many; for scores see PrivateSelectKBest.
+    """The columns or words whose score reaches a threshold, at most `at_most` of them; for scores see
+    PrivateSelectKBest.
 
     `threshold` has no default, since scores grow with the rows: by count, difference, purity and majority they are
     numbers of rows; by gini and entropy (in bits) minus rows x impurity, so below zero.

@@ -13,8 +13,9 @@ from .linear import LinearClassifier
 class SparseNaiveBayesClassifier(PrivateClassifier):
     """Classify texts, or rows of a sparse matrix, by noisy counts of their words by class.
 
-    The schema has one text column with words or buckets. `words_per_row` is how many words a row counts for, as the
-    schema says without it: fewer need less noise. `rules` is "veil", or "paper" for textbook shares.
+    The schema has one text column with words or buckets. `words_per_row` is the number of words that a row counts for,
+    at most (None: as the schema says): with fewer there is less noise. `rules` is "veil", or "paper" for Bernoulli
+    naive Bayes as in the textbook.
 
     >>> from veil import Categorical, Schema, Text
     >>> public = Text(name="text", words=("free", "prize", "meeting"), words_per_row=2)
@@ -54,7 +55,7 @@ class SparseNaiveBayesClassifier(PrivateClassifier):
 class SparseLogisticRegressionClassifier(LinearClassifier):
     """Classify texts, or rows of a sparse matrix, by weights of their words; of at most some thousand words.
 
-    `penalty` times the words of a row that count, over epsilon, is the weight of the squares of the weights.
+    `penalty` times the words of a row that count, divided by epsilon, is the weight of the L2 penalty.
     """
 
     method, of_words = "sparse-logistic", True

@@ -12,8 +12,8 @@ from .displays import export_text
 class DecisionTreeClassifier(PrivateClassifier):
     """Classify by a tree: divide the rows again and again, by cuts chosen privately, and count classes in the leaves.
 
-    `preset` is "veil", or a paper's way: "friedman-schuster", "mohammed". `depth` is the number of cuts on a path, at
-    most (None: as the rows call for, or as in the paper).
+    `preset` is "veil", or the method of a paper: "friedman-schuster", "mohammed". `depth` is the largest number of cuts
+    on a path (None: growing with the rows, or as in the paper).
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")
@@ -45,18 +45,18 @@ class DecisionTreeClassifier(PrivateClassifier):
         return decision_tree(source, budget, preset=self.preset, depth=self.depth)
 
     def export_text(self, *, folded: bool = True) -> str:
-        """The tree in words, a line for each branch: what leads there and its noisy rows; of a leaf also its class, how
-        sure it is, and the rows of each class, with the standard errors of their noise. Dots stand for what is below a
-        node that may have no rows at all, unless `folded` is False."""
+        """The tree as text, a line for each branch: the values that lead there and its noisy rows; for a leaf also its
+        class, the share of that class, and the rows of each class with standard errors. Dots stand for what is below a
+        node that may be empty, unless `folded` is False."""
         return export_text(self, folded=folded)
 
 
 class RandomForestClassifier(PrivateClassifier):
     """Classify by several trees, whose evidence is added up.
 
-    `preset` is "veil", or a paper's way: "jagannathan", "patil-singh", "fletcher-islam". `trees` is how many there are
-    and `depth` the number of cuts on a path, at most (None: as the rows call for, or as in the paper). With `apart`
-    each tree has rows of its own, drawn at random.
+    `preset` is "veil", or the method of a paper: "jagannathan", "patil-singh", "fletcher-islam". `trees` is the number
+    of trees and `depth` the largest number of cuts on a path (None: growing with the rows, or as in the paper). With
+    `apart` each tree has rows of its own, drawn at random.
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")

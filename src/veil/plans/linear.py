@@ -86,7 +86,7 @@ def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tupl
 
 
 def _weight(penalty: float, scarcity: float, least: float) -> float:
-    """The weight of the penalty: up to twice as given, the fewer rows times epsilon there are for each weight."""
+    """The weight of the penalty, half to twice as given: the more, the fewer rows times epsilon for each weight."""
     return float(max(penalty * np.clip(sqrt(PLENTY * scarcity), 0.5, 2), least))
 
 

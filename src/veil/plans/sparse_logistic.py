@@ -22,8 +22,7 @@ def sparse_logistic(
     """Logistic regression with a weight for each word, by objective perturbation; more than two classes one-vs-rest.
 
     Budget: 5 % for the class totals, whose log odds are the intercept; the rest for the weights, equally between the
-    classes (of two, all of it for one). The noise scale grows with min(r, words), where a row counts for at most r
-    words.
+    classes (of two, all of it for one). The noise scale grows with min(r, words), r the words that a row counts for.
 
     Returns a scorer: the intercept plus the weights of the row's words. `words` are codes of the vocabulary.
     """

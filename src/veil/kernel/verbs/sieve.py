@@ -103,7 +103,7 @@ def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> tuple[Frac
 
 
 def first_above(scores: Integers, level: int, rates: tuple[Fraction, Fraction], hits: int, noise: Noise) -> Integers:
-    """The indices, ascending, to which a sieve says yes if asked about all scores in random order."""
+    """The indices, ascending, to which a sieve says yes if asked about all scores in random order; at most `hits`."""
     order = noise.permutation(len(scores))
     threshold = level + int(noise.discrete_laplace(rates[0], 1)[0])
     noisy = scores[order] + noise.discrete_laplace(rates[1], len(scores))

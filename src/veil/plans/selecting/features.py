@@ -56,7 +56,7 @@ def feature_names(schema: Schema) -> tuple[str, ...]:
 
 
 def number(candidates: Candidates) -> int:
-    """How many candidates there are."""
+    """The number of candidates."""
     return candidates.size if isinstance(candidates, Bag) else len(candidates)
 
 

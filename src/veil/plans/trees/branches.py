@@ -93,8 +93,8 @@ class Cuts:
         return Node(np.ones(self._codes, np.bool_))
 
     def allowed(self, nodes: list[Node]) -> Truths:
-        """A mask, nodes x candidates: whether rows of the node can be in two groups of the candidate or more. Leaving a
-        node as it is is always allowed."""
+        """A mask, nodes x candidates: whether rows of the node can be in two groups of the candidate or more. The
+        candidate of a single group, which leaves a node as it is, is always allowed."""
         reach = np.array([node.reach for node in nodes], np.float64).T
         idle = np.empty((len(self.grids), len(nodes)), np.bool_)  # all codes that the node can have are in one group
         for name, places, (groups, starts) in self._of_column:
