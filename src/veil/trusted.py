@@ -40,6 +40,7 @@ QUESTIONS = {  # by what receipts say of them
 WORDS = ("schema/bags", "questions/words", "kernel/words")
 DATES = ("schema/moments",)
 PEOPLE = ("kernel/people",)
+OPENDP = ("kernel/opendp",)
 
 
 class File(NamedTuple):
@@ -57,6 +58,7 @@ def files_used(schema: Schema, releases: Iterable[Release[Any]], receipts: Itera
     said = [*(receipt.question for receipt in receipts), *chosen]
     used += [name for words, names in QUESTIONS.items() if any(words in text for text in said) for name in names]
     used += WORDS * bool(schema.texts) + PEOPLE * bool(schema.person)
+    used += OPENDP * any(receipt.noise == "OpenDP" for receipt in receipts)
     used += DATES * any(isinstance(column, Date) for column in schema.column)
     return [File(f"{name}.py", lines_of(name)) for name in dict.fromkeys(used)]
 

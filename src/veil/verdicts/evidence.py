@@ -69,7 +69,7 @@ def _of_release(release: Release[Any], all_rows: float) -> Evidence:
 
     `all_rows` are those of all tables: one table may be about a part of them, as leaves of a tree that end early.
     """
-    table, scale = cells_of(release), release.scale or 0.0
+    table, scale = cells_of(release), release.noise_scale
     if isinstance(release.value, SparseCounts):  # an empty cell is released only if its noise passes the threshold
         return _of_table(table, scale, max(sqrt(2) * scale, release.value.threshold), np.ones(len(table)), all_rows)
     ways = [np.arange(len(table)), *coarser(release.question)]
@@ -167,7 +167,7 @@ def _is_known(schema: Schema, totals: Release[Any], fit: Release[Any]) -> bool:
 
 
 def _shares(totals: Release[Any]) -> Numbers:
-    rows = np.maximum(np.asarray(totals.value[0], np.float64), 0) + (totals.scale or 0.0) + 1e-9
+    rows = np.maximum(np.asarray(totals.value[0], np.float64), 0) + totals.noise_scale + 1e-9
     return np.asarray(rows / rows.sum())
 
 

@@ -91,7 +91,7 @@ def _measure(source: Source, root: Node, budget: Budget) -> None:
     release = source.count(root.partition(), budget, by_class=False)
     for node, count in zip(root.leaves(), release.value[:, 0], strict=True):
         if node.counts is None:
-            node.size, node.size_deviation = float(count), sqrt(2) * (release.scale or 0.0)
+            node.size, node.size_deviation = float(count), release.deviation
 
 
 def _large(going: list[Node], source: Source, cuts: Cuts, unit: Fraction, most: int) -> list[Node]:
@@ -117,7 +117,7 @@ def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: o
 
 def give_counts(nodes: list[Node], release: Release[Any], chosen: Container[Node]) -> None:
     """Set `counts` and `deviation` from the release, for those of the leaves that are in `chosen`."""
-    deviation = sqrt(2) * max(release.scale or 0.0, LEAST_SCALE)
+    deviation = sqrt(2) * max(release.noise_scale, LEAST_SCALE)
     for node, counts in zip(nodes, release.value.astype(np.float64), strict=True):
         if node in chosen:
             node.counts, node.deviation = counts, deviation
