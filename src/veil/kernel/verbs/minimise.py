@@ -15,6 +15,7 @@ noise in proportion to that distance on the rounded weights hides it, for a sliv
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -128,9 +129,8 @@ class Problem:
 def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Loss:
     """The loss made anew; refuses one that is not on the closed list, what is no single axis, and too many weights."""
     if type(loss) not in LOSSES or words and loss.joint:
-        raise BadInput(
-            f"a loss must be one of {', '.join(kind.__name__ for kind in LOSSES if not words or not kind.joint)}"
-        )
+        names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
+        raise BadInput(f"a loss must be one of {', '.join(names)}")
     if not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked):
         raise BadInput("minimise takes grids of one axis each, or a bag of words")
     if len({one.columns for one in asked}) < len(asked):
@@ -296,10 +296,11 @@ def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
 
 
 def solve(objective: Objective, shift: Numbers) -> Numbers:
-    """A point whose gradient is certainly shorter than the tolerance. Whoever proposes points need not be trusted."""
+    """A point whose gradient is certainly short. Who proposes points need not be trusted: what they get are copies."""
 
     def certain(weights: Numbers) -> bool:
         gradient = objective.gradient(weights, objective.scores(weights), shift)
         return objective.certainly_short(weights, gradient, shift)
 
-    return next(filter(certain, points(objective, shift)))
+    proposed = (np.array(point, np.float64) for point in points(deepcopy(objective), shift.copy()))
+    return next(point for point in proposed if point.shape == shift.shape and certain(point))
