@@ -164,3 +164,11 @@ def test_a_pipeline_can_be_judged_by_the_schema_that_it_was_fitted_with():
     assert found.accuracy > 0.9 and found.judged_.method == "pipeline" and found.judged_.receipts == model.receipts_
     opened = PrivatePipeline(steps).fit_source(open_source(FLOWERS, IRIS, Ledger(10**4, "iris"), noise=1), 10**4)
     assert private_accuracy(opened, FLOWERS, epsilon=10**4, random_state=1).accuracy == found.accuracy
+
+
+@pytest.mark.parametrize("last", [2, 3])
+def test_a_pipeline_costs_its_budget_also_if_a_selection_leaves_another_one_nothing_to_do(last):
+    steps = [PrivateSelectKBest(k=2), PrivateSelectKBest(k=last), NaiveBayesClassifier()]
+    ledger = Ledger(1, "iris")
+    model = PrivatePipeline(steps, shares=(1, 2, 3)).fit_source(open_source(FLOWERS, IRIS, ledger, noise=3), 1)
+    assert model.costs_ == (Fraction(1, 6), 0, Fraction(5, 6)) and ledger.spent == model.outcome_.epsilon == 1
