@@ -95,11 +95,11 @@ class Minimising(Asking):
         shares: Any = None,
     ) -> "Problem":
         """The problem that `minimise` would solve, made of copies; refuses, for nothing, what it would refuse."""
-        owner, words = Owner(self.schema), type(axes) is Bag
+        owner, words = Owner(self._own), type(axes) is Bag
         asked = (owner.bag(axes),) if words else tuple([owner.partition(one) for one in axes])
-        loss = own_loss(loss, asked, words, len(self.schema.classes))
-        label = own_label(label, loss, self.schema)
-        classes = len(self.schema.classes) if loss.joint else 1
+        loss = own_loss(loss, asked, words, len(self._own.classes))
+        label = own_label(label, loss, self._own)
+        classes = len(self._own.classes) if loss.joint else 1
         counts = [1] * len(asked) if groups is None else [*groups]
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
         ratios, start = check_penalties(penalty, len(asked)), _check_offsets(offsets, classes)
@@ -110,7 +110,7 @@ class Minimising(Asking):
         if words:
             given = word_amounts(loss, epsilons[0], ratios[0], asked[0].size, asked[0].reach)
         else:
-            given = amounts(loss, epsilons, ratios, shapes, len(self.schema.classes))
+            given = amounts(loss, epsilons, ratios, shapes, len(self._own.classes))
         return Problem(asked, loss, label, start, float(lead), given)
 
 
