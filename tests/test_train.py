@@ -279,7 +279,7 @@ def test_an_interrupt_leaves_the_charge_and_no_file_and_says_what_was_charged(fi
     """A signal once the charge is on the disk: the fit never ends, because its noise waits for ever."""
     Ledger.create("l.ledger", 1, "fair")
     script = (
-        "import sys, time; import veil.kernel.source as s; s.discrete_laplace_each = lambda *a: time.sleep(600);"
+        "import sys, time; import veil.kernel.verbs.count as c; c.counts_of_each = lambda *a: time.sleep(600);"
         "from veil.cli import main; sys.argv = ['veil', *sys.argv[1:]]; main()"
     )
     words = "train fair.csv --schema fair.toml --epsilon 1 --out model.veil --ledger l.ledger".split()

@@ -255,7 +255,7 @@ def look(path: Path, witnesses) -> tuple[str, set[str]]:
         ledger = Ledger.open(path)
     except LedgerProblem:
         return "a new process", set()
-    kept = {entry[2] for entry, _ in ledger._read()}
+    kept = {entry[2] for entry, _ in ledger.entries()}
     assert ledger.spent <= LIMIT
     try:
         ledger.verify(witnesses)

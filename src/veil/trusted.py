@@ -36,12 +36,13 @@ QUESTIONS = {  # by what receipts say of them
     "tree of": ("questions/trees",),
     "drawn tree": ("questions/drawn",),
     "intervals of the score": SCORING,
-    "class predicted": ("questions/scorers", "questions/trees", "questions/drawn"),
+    "class predicted": SCORING,
 }
 WORDS = ("schema/bags", "questions/words", "kernel/words")
 DATES = ("schema/moments",)
 PEOPLE = ("kernel/people",)
 JUDGING = ("evaluate/scores", "evaluate/handing", "models/rows")  # what a row is judged by must be that row alone
+OPENDP = ("kernel/opendp",)
 
 
 class File(NamedTuple):
@@ -66,6 +67,7 @@ def files_used(
     used += WORDS * bool(schema.texts) + PEOPLE * bool(schema.person)
     used += DATES * (_selected(releases, receipts) or any(isinstance(column, Date) for column in schema.column))
     used += (*JUDGING, *SCORING, *DATES, *WORDS) * judged
+    used += OPENDP * any(receipt.noise == "OpenDP" for receipt in receipts)
     return [File(f"{name}.py", lines_of(name)) for name in dict.fromkeys(used)]
 
 

@@ -99,6 +99,16 @@ class ShownRelease:
     question: Any
     classes: tuple[str, ...]
 
+    @property
+    def noise_scale(self) -> float:
+        """The scale of the noise, 0 where it is not public."""
+        return self.scale or 0.0
+
+    @property
+    def deviation(self) -> float:
+        """About the standard deviation of the noise, that of Laplace noise of this scale; 0 where it is not public."""
+        return self.noise_scale * 2**0.5
+
     def error(self, confidence: float = 0.95) -> int:
         """How far a count lies from the truth, at most, with this confidence; from the scale alone."""
         if self.scale is None or self.receipt.verb not in COUNTS:

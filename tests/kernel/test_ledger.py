@@ -370,10 +370,10 @@ def test_a_refusal_in_a_part_charges_nothing_anywhere(ledger):
     part = ledger.account.part(outer, 0)
     deep = part.part(part.split(question="age", parts=2), 1)
     deep.charge(Budget("0.5"), **ASK)
-    before = ledger._read()
+    before = ledger.entries()
     with pytest.raises(BudgetRefused, match="0.5 is left"):
         deep.charge(Budget("0.6"), **ASK)
-    assert ledger._read() == before
+    assert ledger.entries() == before
     ledger.account.part(outer, 1).charge(Budget(1), **ASK)
     deep.charge(Budget("0.5"), **ASK)
     assert ledger.spent == 1

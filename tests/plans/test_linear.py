@@ -43,7 +43,7 @@ class Scripted:
 
     def count(self, partition, budget):
         self.asked.append((partition, budget.epsilon))
-        return SimpleNamespace(value=np.full((1, len(self.schema.classes)), self.counts), scale=2.0)
+        return SimpleNamespace(value=np.full((1, len(self.schema.classes)), self.counts), noise_scale=2.0)
 
     def minimise(self, loss, axes, budget, **settings):
         self.asked.append((loss, tuple(axes), budget.epsilon, settings.get("label")))

@@ -37,7 +37,7 @@ class Scripted:
     def count_each(self, partitions, budget, *, shares=None, by_class=True):
         self.asked.append((tuple(partitions), budget, tuple(shares), by_class))
         shapes = [(partition.size, len(self.schema.classes)) for partition in partitions]
-        return tuple(SimpleNamespace(value=np.full(shape, self.counts), scale=2.0) for shape in shapes)
+        return tuple(SimpleNamespace(value=np.full(shape, self.counts), noise_scale=2.0) for shape in shapes)
 
 
 @pytest.mark.parametrize("name", ["fair", "iris"])

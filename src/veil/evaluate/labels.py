@@ -123,7 +123,7 @@ def private_confusion_matrix(
     names = table.schema.classes
     counts = release.value[: len(names)].T
     right = float(np.trace(counts))
-    accuracy, interval = _accuracy(right, float(counts.sum()) - right, release.scale or 0.0, len(names))
+    accuracy, interval = _accuracy(right, float(counts.sum()) - right, release.noise_scale, len(names))
     numbers = {"error": release.error(), "accuracy": accuracy, "accuracy_interval": interval}
     return told(ConfusionMatrix(counts=counts, classes=names, **numbers, **kept))
 
@@ -150,7 +150,7 @@ def private_accuracy(
     table = prediction_table(model, X, y, schema, classes, right=True)
     release, kept = ask(_right, "accuracy", model, table.rows, table.schema, epsilon, ledger, random_state)
     wrong, right = map(float, release.value[:, 0])
-    accuracy, interval = _accuracy(right, wrong, release.scale or 0.0, 1)
+    accuracy, interval = _accuracy(right, wrong, release.noise_scale, 1)
     return told(Accuracy(accuracy=accuracy, accuracy_interval=interval, **kept))
 
 
@@ -206,7 +206,7 @@ def _between(source: Source, budget: Budget, codes: int, edges: Sequence[float])
 
 def _calibration(release: Release[Any], edges: Numbers, place: int, positive: str, kept: Kept) -> CalibrationCurve:
     counts = release.value[:, [place, 1 - place]].astype(np.float64)
-    found = [_accuracy(yes, no, release.scale or 0.0, 1) for yes, no in counts]
+    found = [_accuracy(yes, no, release.noise_scale, 1) for yes, no in counts]
     shares, intervals = zip(*found, strict=True)
     low, high = np.transpose(intervals)
     middles = (edges[1:] + edges[:-1]) / 2

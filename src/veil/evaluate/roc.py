@@ -302,8 +302,8 @@ def misordered_area(
     to_size, to_order = budget.split(SIZES, 100 - SIZES)
     wrong = source.misordered(scorer, positive, to_order, grid=grid)
     sizes = source.count(WHOLE, to_size)
-    return area_of(wrong.value, wrong.scale or 0.0, np.delete(sizes.value[0], positive).sum(), sizes.value[0, positive],
-                   sizes.scale or 0.0)  # fmt: skip
+    return area_of(wrong.value, wrong.noise_scale, np.delete(sizes.value[0], positive).sum(), sizes.value[0, positive],
+                   sizes.noise_scale)  # fmt: skip
 
 
 def area_of(wrong: float, wrong_scale: float, first: float, second: float, scale: float) -> tuple[float, Interval]:

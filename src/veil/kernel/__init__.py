@@ -7,7 +7,8 @@ from .book import PATH, Book, line_of
 from .budget import Budget, exact
 from .ledger import VERSION, Ledger, Receipt
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
-from .noise import SMALLEST_EPSILON, OpenDPNoise, SeededNoise, SystemNoise, make_noise
+from .noise import SMALLEST_EPSILON, SeededNoise, SystemNoise, make_noise
+from .opendp import OpenDPNoise
 from .owning import MOST_COUNTS, own, whole
 from .release import Release, SparseCounts
 from .scores import (

@@ -118,7 +118,7 @@ class ProjectedHistogramClassifier(PrivateClassifier):
 
 def _prior(*tables: Release[Any]) -> Numbers:
     """The class shares, from tables of counts that all add up to the class totals."""
-    scales = [max(table.scale or 0.0, 1e-9) for table in tables]
+    scales = [max(table.noise_scale, 1e-9) for table in tables]
     return class_prior(*class_totals([table.value for table in tables], scales))
 
 

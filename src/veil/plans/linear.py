@@ -78,7 +78,7 @@ def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tupl
     _check(source.schema, penalty, least)
     to_size, to_fit = budget.split(*PARTS)
     totals = source.count(WHOLE, to_size)
-    prior = class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.scale or 0.0, 1e-9))
+    prior = class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.noise_scale, 1e-9))
     signal = float(totals.value.sum() * min(source.per_row(budget), 10**9))
     axes = _axes(source.schema, signal)
     weights = (sum(one.size - 1 for one in axes) + 1) * (len(prior) - 1)

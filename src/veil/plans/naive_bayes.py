@@ -39,7 +39,7 @@ def naive_bayes(
     sizes = [column.size for column in features]
     releases = source.count_each([axis(column) for column in features], budget, shares=column_shares(sizes))
     tables = [release.value for release in releases]
-    scales = [max(release.scale or 0.0, LEAST_SCALE) for release in releases]
+    scales = [max(release.noise_scale, LEAST_SCALE) for release in releases]
 
     prior = class_prior(*class_totals(tables, scales))
     counts, noise, levels = np.concatenate(tables), np.repeat(scales, sizes), [column.levels for column in features]

@@ -118,7 +118,7 @@ def combined(cuts: Sequence[float], tables: Sequence[Any], tied: float) -> Score
     parts = len(cuts) + 1
     runs = [_runs(cuts, table, parts) for table in tables]
     sizes = [len(table.value) for table in tables]
-    scales = np.repeat([max(table.scale or 0.0, LEAST_SCALE) for table in tables], sizes)
+    scales = np.repeat([max(table.noise_scale, LEAST_SCALE) for table in tables], sizes)
     sums = np.concatenate([np.equal.outer(np.arange(size), run) for size, run in zip(sizes, runs, strict=True)])
     trust = (scales.min() / scales)[:, None] ** 2 * sums
     weights = np.linalg.solve(sums.T.astype(np.float64) @ trust, trust.T)

@@ -36,7 +36,7 @@ def sparse_logistic(
     source.check_minimise(Logistic(), asked, parts[0], label=0, penalty=penalty)  # before the totals are charged
 
     totals = source.count(WHOLE, to_total)
-    prior = class_prior(totals.value[0].astype(np.float64), (totals.scale or 0.0) * 2**0.5)
+    prior = class_prior(totals.value[0].astype(np.float64), totals.deviation)
     start, weights = np.zeros(classes), np.zeros((schema.texts[0].size, classes))
     for label, part in zip(learned, parts, strict=True):
         start[label] = np.clip(np.log(prior[label] / (1 - prior[label])), -30, 30)

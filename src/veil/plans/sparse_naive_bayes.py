@@ -48,8 +48,8 @@ def sparse_naive_bayes(
 
     totals = source.count(WHOLE, to_total)
     release = source.count(asked, to_count)
-    prior = class_prior(totals.value[0].astype(np.float64), (totals.scale or 0.0) * 2**0.5)
-    counts, scale = release.value.astype(np.float64), max(release.scale or 0.0, LEAST_SCALE)
+    prior = class_prior(totals.value[0].astype(np.float64), totals.deviation)
+    counts, scale = release.value.astype(np.float64), max(release.noise_scale, LEAST_SCALE)
     worth, start = _by_veil(counts, scale, prior, smoothing), np.log(prior)
     if rules == "paper":
         worth, start = _by_the_paper(counts, np.maximum(totals.value[0], 1), prior, smoothing)

@@ -119,7 +119,7 @@ def _of_cells(model: Any) -> tuple[Numbers, Numbers, Numbers] | None:
         return None
     if release.question.describe() != scorer.partition.describe() or release.value.shape != scorer.table.shape:
         return None
-    noise = np.full(len(release.value), sqrt(2) * (release.scale or 0.0))
+    noise = np.full(len(release.value), release.deviation)
     return probabilities(scorer.table), release.value.astype(np.float64), noise
 
 

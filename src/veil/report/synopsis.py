@@ -88,7 +88,7 @@ def _kept(synopsis: Synopsis) -> str:
 def _cells(synopsis: Synopsis) -> str:
     release = synopsis.release_
     size = f"The table has {large(synopsis.grid.size)} cells, each counted for {len(release.classes)} classes."
-    noise = f"Noise of scale {number(float(release.scale or 0))} leaves 95 % of counts within {release.error():,}."
+    noise = f"Noise of scale {number(release.noise_scale)} leaves 95 % of counts within {release.error():,}."
     return f"<p>{size} {noise}</p>"
 
 

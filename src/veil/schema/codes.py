@@ -9,6 +9,7 @@ adding a row adds that row's codes and changes nothing else.
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -106,7 +107,7 @@ def _word_code(column: Any, size: int) -> Callable[[str], int | None]:
         return {str(word).lower(): code for code, word in reversed([*enumerate(column.words or ())][:size])}.get
     buckets = max(int(column.buckets), 1)
     if not column.kept:
-        return lambda word: bucket(word, min(buckets, max(size, 1)))
+        return partial(bucket, buckets=min(buckets, max(size, 1)))
     place = {int(kept): code for code, kept in enumerate(column.kept[:size])}
     return lambda word: place.get(bucket(word, buckets))
 

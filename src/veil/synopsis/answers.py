@@ -33,7 +33,7 @@ class Marginal:
 
     @property
     def standard_errors(self) -> Numbers:
-        return np.asarray(np.sqrt(self.terms * variance(float(self.release.scale or 0))))
+        return np.asarray(np.sqrt(self.terms * variance(self.release.noise_scale)))
 
     @property
     def threshold(self) -> int | None:

@@ -98,7 +98,7 @@ def noise_alone(release: Release[Any]) -> tuple[float, float]:
 
     P(noise > t) = a^(t + 1) / (1 + a), and beyond t it is t + 1 / (1 - a) on average.
     """
-    scale, threshold = float(release.scale or 0), release.value.threshold
+    scale, threshold = release.noise_scale, release.value.threshold
     if not scale:
         return 0.0, 0.0
     a, cells = exp(-1 / scale), log(release.question.size * len(release.classes))
@@ -112,7 +112,7 @@ def sum_error(release: Release[Any], terms: npt.ArrayLike, confidence: float = 0
     Exact for one. For more, the normal quantile z of the sum plus what its heavier tails add (Cornish and Fisher):
     (z^3 - 3 z) / 24 of its excess kurtosis, which is (1 + 4 a + a^2) / (2 a) for one count and falls with their number.
     """
-    scale, terms = float(release.scale or 0), np.asarray(terms, np.float64)
+    scale, terms = release.noise_scale, np.asarray(terms, np.float64)
     a = exp(-1 / scale) if scale else 0.0
     if a == 0:
         return np.zeros(terms.shape)

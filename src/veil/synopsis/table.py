@@ -116,7 +116,7 @@ class Synopsis(Reported):
         weights = [self._weights(axis, wanted) for axis in self.grid.axes]
         weights.append(self._class_weights(wanted))
         count, squares = weighted(self.release_, weights)
-        return Estimate(count, sqrt(squares * variance(float(self.release_.scale or 0))), self.threshold)
+        return Estimate(count, sqrt(squares * variance(self.release_.noise_scale)), self.threshold)
 
     def to_frame(
         self,
@@ -175,7 +175,7 @@ class Synopsis(Reported):
         return class_weights(self.schema_.classes, label, wanted[label])
 
     def _summary(self) -> tuple[str, list[str], list[tuple[Any, ...]]]:
-        cells, noise = large(self.grid.size * len(self.release_.classes)), number(float(self.release_.scale or 0))
+        cells, noise = large(self.grid.size * len(self.release_.classes)), number(self.release_.noise_scale)
         title = f"Synopsis of '{readable(self.schema_.name)}' by {readable(self.method)}"
         title += f" for epsilon {amount(self.epsilon)}: {cells} counts, noise scale {noise}"
         title += self.outcome_.mark + shown_verdict(self.verdict_)

@@ -69,7 +69,7 @@ def _of_release(release: Release[Any], all_rows: float) -> Evidence:
 
     Of so many rows in all: a table may be about some of them, as of those whose path in a tree ends early.
     """
-    table, scale = cells_of(release), release.scale or 0.0
+    table, scale = cells_of(release), release.noise_scale
     if isinstance(release.value, SparseCounts):  # an empty cell is released only if its noise passes the threshold
         return _of_table(table, scale, max(sqrt(2) * scale, release.value.threshold), np.ones(len(table)), all_rows)
     ways = [np.arange(len(table)), *coarser(release.question)]
@@ -167,7 +167,7 @@ def _is_known(schema: Schema, totals: Release[Any], fit: Release[Any]) -> bool:
 
 
 def _shares(totals: Release[Any]) -> Numbers:
-    rows = np.maximum(np.asarray(totals.value[0], np.float64), 0) + (totals.scale or 0.0) + 1e-9
+    rows = np.maximum(np.asarray(totals.value[0], np.float64), 0) + totals.noise_scale + 1e-9
     return np.asarray(rows / rows.sum())
 
 

@@ -53,7 +53,7 @@ def of_rehearsed_curve(releases: Releases, schema: Schema) -> Verdict:
     """What to expect of an evaluation: how wide the interval of an AUC about would be."""
     counts = [one for one in releases if one.receipt.verb == "count" and one.question.size > 1]
     rows = guessed_rows(schema) / max(len(schema.classes), 1)
-    errors = [3 * (one.scale or 0.0) * sqrt(2 * one.question.size / 3) / max(rows, 1) for one in counts]
+    errors = [3 * one.noise_scale * sqrt(2 * one.question.size / 3) / max(rows, 1) for one in counts]
     width = min(2 * max(errors, default=1.0), 1.0)
     level = level_of(width, WIDTHS)
     said = f"{_lead(level)}{if_rows(schema)}: an interval of the AUC about {width:.2f} wide"

@@ -84,7 +84,7 @@ def counted(releases: Releases) -> Counted | None:
 
 def _sum(release: Release[Any]) -> tuple[float, float]:
     value = np.asarray(release.value)
-    return float(value.sum()), max(sqrt(2 * value.size) * (release.scale or 0.0), 1e-9)
+    return float(value.sum()), max(sqrt(2 * value.size) * release.noise_scale, 1e-9)
 
 
 def mostly_missing(releases: Releases) -> list[str]:
@@ -98,5 +98,5 @@ def _is_missing(release: Release[Any], sure: float) -> bool:
     if release.receipt.verb != "count" or not isinstance(grid, Grid) or len(grid.axes) != 1:
         return False
     rows = np.asarray(release.value).sum(axis=1)
-    certain = rows[-1] - sure * sqrt(2 * len(release.classes)) * (release.scale or 0.0)
+    certain = rows[-1] - sure * sqrt(2 * len(release.classes)) * release.noise_scale
     return grid.axes[0].names[-1] == MISSING and bool(certain > 0 and rows[-1] >= NEARLY_ALL * rows.sum())

@@ -36,7 +36,7 @@ def _noise(release: "Release[Any]") -> TableNoise:
     counts = np.asarray(release.value.counts if sparse else release.value)
     name = " x ".join(question.columns) or "all rows" if isinstance(question, Grid) else question.describe()
     fields = question.size * len(release.classes)
-    return TableNoise(name, fields, float(release.scale or 0), release.error(), _typical(counts))
+    return TableNoise(name, fields, release.noise_scale, release.error(), _typical(counts))
 
 
 def _typical(counts: Any) -> int:

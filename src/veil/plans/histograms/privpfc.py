@@ -32,7 +32,7 @@ def privpfc(source: Source, budget: Budget, *, pool: int | None = None, most_cel
     if most_cells < 2 or not any(map(level_axes, source.schema.features)):
         return Histogram(source.count(WHOLE, Budget(to_choose.epsilon + to_count.epsilon)), size)
 
-    totals = np.maximum(size.value[0], max(size.scale or 0.0, 1e-9))
+    totals = np.maximum(size.value[0], max(size.noise_scale, 1e-9))
     rows, choosing, counting = float(totals.sum()), *(_per_row(source, part) for part in (to_choose, to_count))
     cells = min(most_cells, max(2, round(CELLS_PER_ROW * rows * counting)))
     if pool is None:

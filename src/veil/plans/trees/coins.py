@@ -101,7 +101,7 @@ def count_paths(
 def _top_shares(release: Release[Any], top: Drawn, prior: Numbers) -> tuple[Integers, Numbers]:
     """The numbers of the root and of all nodes where the top ends, and their class shares: from the root down every
     node has pseudo-rows in proportion to its noise, shared out as in the node around it, as in `class_shares`."""
-    counts, shares, noise = release.value.astype(np.float64), prior[None], sqrt(2) * (release.scale or 0.0)
+    counts, shares, noise = release.value.astype(np.float64), prior[None], release.deviation
     for level in range(1, top.depth + 1):
         below = top.width ** (top.depth - level)
         rows = np.maximum(counts.reshape(-1, below, len(prior)).sum(axis=1), 0) + LEAST_SHARE
@@ -119,6 +119,6 @@ def _leaf_shares(release: Release[SparseCounts], tree: Drawn, top: Drawn, shares
     rows = np.zeros((len(leaves), shares.shape[1])) + LEAST_SHARE
     np.add.at(rows, (place, labels), release.value.counts)
     above = 1 + leaves // tree.width ** (tree.depth - top.depth)  # the root comes first
-    least = PULL * sqrt(2) * (release.scale or 0.0) * shares.shape[1]
+    least = PULL * release.deviation * shares.shape[1]
     rows += max(release.value.threshold, least) * shares[above]
     return node_numbers(tree, leaves, tree.depth), rows / rows.sum(axis=1, keepdims=True)

@@ -89,7 +89,7 @@ def _measure(source: Source, root: Node, budget: Budget) -> None:
     release = source.count(root.partition(), budget, by_class=False)
     for node, count in zip(root.leaves(), release.value[:, 0], strict=True):
         if node.counts is None:
-            node.size, node.size_deviation = float(count), sqrt(2) * (release.scale or 0.0)
+            node.size, node.size_deviation = float(count), release.deviation
 
 
 def _large(going: list[Node], source: Source, cuts: Cuts, unit: Fraction, most: int) -> list[Node]:
@@ -114,7 +114,7 @@ def settle(source: Source, root: Node, ended: list[Node], left: Budget, going: o
 
 def give_counts(nodes: list[Node], release: Release[Any], chosen: Container[Node]) -> None:
     """Give those of the leaves that are chosen their released counts."""
-    deviation = sqrt(2) * max(release.scale or 0.0, LEAST_SCALE)
+    deviation = sqrt(2) * max(release.noise_scale, LEAST_SCALE)
     for node, counts in zip(nodes, release.value.astype(np.float64), strict=True):
         if node in chosen:
             node.counts, node.deviation = counts, deviation

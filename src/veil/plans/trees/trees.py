@@ -154,7 +154,7 @@ def _unlisted(
     rows: float,
 ) -> Sum:
     """Trees with any number of leaves: a leaf that was not released says what the counted node above it says."""
-    prior = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.scale or 0.0, LEAST_SCALE))
+    prior = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.noise_scale, LEAST_SCALE))
     needed = _needed(source, parts[0]) if rules.support else 0.0
     firsts = _firsts(source, rules, len(parts), np.random.default_rng(SEED))
     drawn = [
