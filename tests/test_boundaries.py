@@ -231,7 +231,7 @@ def test_the_trusted_part_does_not_grow():
     """Arguments included. The bounds go down with every step, never up."""
     assert sum(map(trusted.lines_of, trusted.CORE)) <= 1505
     assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 227
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3593
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3592
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():

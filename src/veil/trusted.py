@@ -21,6 +21,7 @@ CHOOSING = ("kernel/verbs/choose", "kernel/verbs/count", "kernel/flip", "kernel/
 SIFTING = ("kernel/verbs/sieve", *CHOOSING)
 ORDERING = ("kernel/verbs/order", "kernel/flip", "questions/scorers")
 LEARNING = ("kernel/verbs/minimise", "kernel/gradients", "kernel/losses", "kernel/shaped")
+SCORING = ("questions/scorers", "questions/odds", "questions/trees", "questions/drawn")
 VERBS = {
     "count": ("kernel/verbs/count",),
     "count_sparse": ("kernel/verbs/sparse",),
@@ -29,17 +30,18 @@ VERBS = {
     **dict.fromkeys(("above", "sift"), SIFTING),
     **dict.fromkeys(("quantile", "quantiles", "misordered"), ORDERING),
     "minimise": LEARNING,
-    "split": ("kernel/verbs/split",),
+    "split": ("kernel/verbs/split", *SCORING),  # by any question, of which receipts say nothing
 }
 QUESTIONS = {  # by what receipts say of them
     "tree of": ("questions/trees",),
     "drawn tree": ("questions/drawn",),
-    "intervals of the score": ("questions/scorers", "questions/odds", "questions/trees", "questions/drawn"),
-    "class predicted": ("questions/scorers", "questions/trees", "questions/drawn"),
+    "intervals of the score": SCORING,
+    "class predicted": SCORING,
 }
 WORDS = ("schema/bags", "questions/words", "kernel/words")
 DATES = ("schema/moments",)
 PEOPLE = ("kernel/people",)
+JUDGING = ("evaluate/scores", "evaluate/handing", "models/rows")  # what a row is judged by must be that row alone
 OPENDP = ("kernel/opendp",)
 
 
@@ -50,17 +52,28 @@ class File(NamedTuple):
     lines: int
 
 
-def files_used(schema: Schema, releases: Iterable[Release[Any]], receipts: Iterable[Receipt]) -> list[File]:
-    """The files to read to audit a result: the core, and those of the verbs, questions and columns that it used."""
-    receipts = list(receipts)
+def files_used(
+    schema: Schema, releases: Iterable[Release[Any]], receipts: Iterable[Receipt], *, judged: bool = False
+) -> list[File]:
+    """What to read to audit a result: the core, and the files of the verbs, questions and columns that it used.
+
+    Of a result about what a model made of each row, `judged`, also those that rows pass through on their way there.
+    """
+    releases, receipts = list(releases), list(receipts)
     used = [*CORE, *(name for receipt in receipts for name in _of_verb(receipt))]
     chosen = [release.value.describe() for release in releases if hasattr(release.value, "describe")]
     said = [*(receipt.question for receipt in receipts), *chosen]
     used += [name for words, names in QUESTIONS.items() if any(words in text for text in said) for name in names]
     used += WORDS * bool(schema.texts) + PEOPLE * bool(schema.person)
+    used += DATES * (_selected(releases, receipts) or any(isinstance(column, Date) for column in schema.column))
+    used += (*JUDGING, *SCORING, *DATES, *WORDS) * judged
     used += OPENDP * any(receipt.noise == "OpenDP" for receipt in receipts)
-    used += DATES * any(isinstance(column, Date) for column in schema.column)
     return [File(f"{name}.py", lines_of(name)) for name in dict.fromkeys(used)]
+
+
+def _selected(releases: list[Release[Any]], receipts: list[Receipt]) -> bool:
+    """Whether answers were paid for that are not among the releases: columns that they left out may have been dates."""
+    return bool({receipt.number for receipt in receipts} - {release.receipt.number for release in releases})
 
 
 def _of_verb(receipt: Receipt) -> tuple[str, ...]:

@@ -7,7 +7,24 @@ import numpy as np
 import pytest
 from exact_laws import Scripted, source_of
 
-from veil import WHOLE, Binned, Budget, CellScores, Gini, Grid, Linear, Predicted, Tree, VeilError, axis, grid
+from veil import (
+    WHOLE,
+    Binned,
+    Budget,
+    CellScores,
+    Gini,
+    Grid,
+    Ledger,
+    Linear,
+    Numeric,
+    Predicted,
+    Schema,
+    Tree,
+    VeilError,
+    axis,
+    grid,
+    open_source,
+)
 from veil.audit.tables import COLOURS, EMPTY, LONE, RED, SCHEMA, rows
 from veil.kernel import Logistic
 from veil.questions import Axis, Drawn, Odds, PathScores
@@ -182,3 +199,29 @@ def test_what_is_charged_is_what_is_used(verb: str) -> None:
     source = source_of(LONE, Scripted())
     VERBS[verb](source, Shrinking())
     assert source._account.ledger.spent == 1000
+
+
+def opened_and_changed(table, **changes):
+    """A source whose schema was changed after it was opened."""
+    schema = SCHEMA.model_copy(deep=True)
+    source = open_source(table, schema, Ledger(1, schema.name), noise=Scripted())
+    for shown in (schema, source.schema):
+        vars(shown.get("colour")).update(changes)
+    return source
+
+
+def test_a_schema_that_was_changed_does_not_make_codes_too_large() -> None:
+    one = Grid((Axis("colour", (0,), ("all",)),))
+    for table in TABLES:
+        source = opened_and_changed(table, values=("red",), names=("all",))
+        with pytest.raises(VeilError, match="a group to each of its codes"):
+            source.count(one, ONE)
+        assert not source.record.receipts and source.count(COLOURS, ONE).value.sum() == len(source._table)
+
+
+def test_a_person_s_rows_are_paid_for_as_many_as_were_kept() -> None:
+    schema = Schema(name="s", person="who", rows_per_person=5, column=[Numeric(name="x", bounds=(0, 9))])
+    source = open_source({"who": [1] * 5, "x": [1] * 5}, schema, Ledger(1, "s"), noise=Scripted())
+    for shown in (schema, source.schema):
+        vars(shown)["rows_per_person"] = 1
+    assert source.per_row(ONE) == Fraction(1, 5) and source.count(WHOLE, ONE).scale == 5

@@ -650,3 +650,32 @@ def test_the_lattice_is_as_fine_as_the_sampler_is_exact(rate):
     step = lattice(rate)
     assert SMALLEST_EPSILON <= rate * step < 2 * SMALLEST_EPSILON
     assert (step if step > 1 else 1 / step).denominator == 1 and float(step).hex().startswith("0x1.0000000000000p")
+
+
+def greedy(objective, shift):
+    """A solver that changes what it is given until its point is the best there is; later, an honest one."""
+    theirs = objective.penalties, objective.rows.truth, objective.offsets, shift
+    before = [array.copy() for array in theirs]
+    for array in theirs:
+        array[...] = 0
+    yield np.zeros_like(shift)
+    for array, value in zip(theirs, before, strict=True):
+        array[...] = value
+    yield from solver.points(objective, shift)
+
+
+def repeating(objective, shift):
+    """A solver whose first points have another shape: several at once, of which each would be certified."""
+    for point in solver.points(objective, shift):
+        yield np.repeat(point, 3, axis=0)
+        yield point[0]
+        yield point
+
+
+@pytest.mark.parametrize("dishonest", [greedy, repeating])
+def test_no_solver_can_have_another_point_taken(monkeypatch, dishonest):
+    random = np.random.default_rng(5)
+    objective, _, shift = objective_of("Logistic", 50, [3, 4], 2, random, 10.0)
+    honest = solve(objective, shift)
+    monkeypatch.setattr("veil.kernel.verbs.minimise.points", dishonest)
+    assert np.array_equal(solve(objective, shift), honest)

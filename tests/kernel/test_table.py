@@ -129,7 +129,7 @@ def test_parts_are_disjoint_and_complete_however_deep(rows):
 
 
 def test_random_parts_follow_the_weights():
-    source = Source(table_of(np.zeros((30000, 3), int)), SCHEMA, Ledger(1, SCHEMA.name).account, SeededNoise(0))
+    source = Source(table_of(np.zeros((30000, 3), int)), SCHEMA, SCHEMA, Ledger(1, SCHEMA.name).account, SeededNoise(0))
     sizes = [len(part._table) for part in source.split_at_random(1, 2, 3)]
     assert sum(sizes) == 30000 and np.abs(np.array(sizes) - [5000, 10000, 15000]).max() < 400
 

@@ -30,7 +30,9 @@ from veil import (
     private_accuracy,
 )
 from veil.models import METHODS
+from veil.plans.narrow import Narrow
 from veil.plans.outcome import total
+from veil.questions import bag
 
 FLOWERS, IRIS = datasets.load("iris")
 LABEL = Categorical(name="kind", values=("ham", "spam"))
@@ -164,3 +166,22 @@ def test_a_pipeline_can_be_judged_by_the_schema_that_it_was_fitted_with():
     assert found.accuracy > 0.9 and found.judged_.method == "pipeline" and found.judged_.receipts == model.receipts_
     opened = PrivatePipeline(steps).fit_source(open_source(FLOWERS, IRIS, Ledger(10**4, "iris"), noise=1), 10**4)
     assert private_accuracy(opened, FLOWERS, epsilon=10**4, random_state=1).accuracy == found.accuracy
+
+
+@pytest.mark.parametrize("last", [2, 3])
+def test_a_pipeline_costs_its_budget_also_if_a_selection_leaves_another_one_nothing_to_do(last):
+    steps = [PrivateSelectKBest(k=2), PrivateSelectKBest(k=last), NaiveBayesClassifier()]
+    ledger = Ledger(1, "iris")
+    model = PrivatePipeline(steps, shares=(1, 2, 3)).fit_source(open_source(FLOWERS, IRIS, ledger, noise=3), 1)
+    assert model.costs_ == (Fraction(1, 6), 0, Fraction(5, 6)) and ledger.spent == model.outcome_.epsilon == 1
+
+
+def test_lists_of_words_and_words_by_name_are_those_of_the_smaller_vocabulary():
+    source = open_source(TEXTS, MAIL, Ledger(10**9, "mail"), noise=3)
+    schema = MAIL.model_copy(update={"column": (MAIL.texts[0].only([1, 4]), LABEL)})  # prize, you
+    narrow, words = Narrow(source, schema), bag(schema)
+    alone = narrow.count(words, Budget(10**6))
+    (listed, *_), named = narrow.count_each([words, WHOLE], Budget(10**6)), narrow.count(question=words, budget=10**6)
+    assert (alone.value == listed.value).all() and (alone.value == named.value).all()
+    assert alone.value.tolist() == [[0, 120], [60, 60]]
+    assert alone.question == listed.question == named.question == words

@@ -22,15 +22,15 @@ class Asking:
     """Private rows behind their account; base class of the verbs, which are in the folder of that name."""
 
     def __init__(
-        self, table: Table, schema: Schema, account: Account, noise: Noise, record: "Record | None" = None
+        self, table: Table, own: Schema, shown: Schema, account: Account, noise: Noise, record: "Record | None" = None
     ) -> None:
-        self._table, self._account, self._noise, self._schema = table, account, noise, schema
-        self._record = record or Record([], [])
+        self._table, self._own, self._account, self._noise = table, own, account, noise
+        self._shown, self._record = shown, record or Record([], [])
 
     @property
     def schema(self) -> Schema:
-        """The public schema of the rows."""
-        return self._schema
+        """What is public about the rows, to look at: whoever has it may change it, so no answer goes by it."""
+        return self._shown
 
     @property
     def record(self) -> Record:
@@ -39,17 +39,17 @@ class Asking:
 
     def per_row(self, budget: Budget) -> Fraction:
         """The epsilon of one row, where the budget protects a person with several rows."""
-        return budget.per_row(self.schema.rows_per_person)
+        return budget.per_row(self._own.rows_per_person)
 
     def _per_row(self, budget: Budget, parts: int = 1) -> Fraction:
         """The epsilon of one row in each of `parts` equal parts; refuses one too small for the samplers."""
-        if (epsilon := budget.per_row(self.schema.rows_per_person * parts)) < SMALLEST_EPSILON:
+        if (epsilon := budget.per_row(self._own.rows_per_person * parts)) < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
         return epsilon
 
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:
-        protects = f"one person, at most {self.schema.rows_per_person} rows" if self.schema.person else "one row"
-        noise = {"noise": self._noise.name, "private": self._noise.private and not self.schema.public}
+        protects = f"one person, at most {self._own.rows_per_person} rows" if self._own.person else "one row"
+        noise = {"noise": self._noise.name, "private": self._noise.private and not self._own.public}
         advance(f"asking: {verb}")
         receipt = self._account.charge(budget, verb=verb, question=question, protects=protects, **noise)
         self._record.receipts.append(receipt)
@@ -64,4 +64,4 @@ class Asking:
         raise TypeError("private rows cannot be copied or pickled: open the source again where you need it")
 
     def __repr__(self) -> str:
-        return f"<private rows of {self.schema.name!r}>"
+        return f"<private rows of {self._own.name!r}>"

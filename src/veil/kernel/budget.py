@@ -43,7 +43,7 @@ class Budget:
     epsilon: Fraction
 
     def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget", what: str = "epsilon") -> None:
-        value = epsilon.epsilon if isinstance(epsilon, Budget) else exact(epsilon, what)
+        value = exact(epsilon.epsilon if isinstance(epsilon, Budget) else epsilon, what)
         if value <= 0:
             raise BadInput(f"{what} must be greater than zero")
         object.__setattr__(self, "epsilon", value)

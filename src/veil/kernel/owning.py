@@ -4,6 +4,7 @@ Whoever asks may hold on to a question and change it, or have given it a size or
 asks what it is handed, but a copy of it, which is of a closed list of kinds and cannot fail on a row afterwards.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -31,9 +32,10 @@ def whole(value: Any, what: str, low: int, high: int) -> int:
 
     A fraction could pass a comparison and fail on a row; a NumPy integer would wrap around in later arithmetic.
     """
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not low <= value <= high:
+    kind = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not kind or not low <= (number := int(value)) <= high:  # what is compared is what is used
         raise BadInput(f"{what} must be a whole number from {low} to {high}")
-    return int(value)
+    return number
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Owner:
     """Makes questions anew. Grids and axes that several of them share are made once, and shared by the copies."""
 
     schema: Schema
-    known: dict[int, Any] = field(default_factory=dict)  # by the identity of what whoever asks keeps alive
+    known: dict[int, Any] = field(default_factory=dict)  # by the identity of what was given, which is kept alive
 
     def __call__(self, question: Any, *, dense: bool = True) -> Any:
         """A copy of a partition or a bag."""
@@ -77,9 +79,10 @@ class Owner:
         if depth > DEEPEST:
             raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
         if type(given) is Grid and type(given.axes) is tuple:
-            return self.known.get(id(given)) or self._grid(given)
+            return self._once(given, self._grid)
         if type(given) is Tree and type(given.branches) is tuple:
-            return Tree(self._partition(given.cut, depth + 1), self._each(given.branches, depth + 1))
+            cut, *branches = [self._partition(part, depth + 1) for part in (given.cut, *given.branches)]
+            return Tree(cut, tuple(branches))
         if type(given) is Drawn:
             return self._drawn(given)
         if type(given) is Predicted:
@@ -97,20 +100,18 @@ class Owner:
             )
         return found
 
-    def _each(self, partitions: tuple[Any, ...], depth: int) -> tuple[Any, ...]:
-        return tuple([self._partition(partition, depth) for partition in partitions])
+    def _once(self, given: Any, copied: Callable[[Any], Any]) -> Any:
+        """The copy, made once; with it what was given, or something made later could have the same identity."""
+        if id(given) not in self.known:
+            self.known[id(given)] = given, copied(given)
+        return self.known[id(given)][1]
 
     def _grid(self, given: Grid) -> Grid:
-        found = self.known[id(given)] = Grid(tuple([self.known.get(id(a)) or self._axis(a) for a in given.axes]))
-        return found
+        return Grid(tuple([self._once(axis, self._axis) for axis in given.axes]))
 
     def _axis(self, given: Any) -> Axis:
-        fixed = type(given) is Axis and (type(given.column), type(given.groups), type(given.names)) == (
-            str,
-            tuple,
-            tuple,
-        )
-        if not fixed or {*map(type, given.groups)} != {int}:
+        parts = (given.column, given.groups, given.names) if type(given) is Axis else ()
+        if [*map(type, parts)] != [str, tuple, tuple] or {*map(type, given.groups)} != {int}:
             raise BadInput("a grid must be made of axes, as axis(column) makes them")
         column = self.schema.get(given.column)
         if not isinstance(column, (Categorical, Numeric)):
@@ -119,8 +120,7 @@ class Owner:
             raise BadInput(f"the axis of column {given.column!r} must give a group to each of its codes")
         if set(given.groups) != set(range(len(given.names))):
             raise BadInput(f"the axis of column {given.column!r} must number its groups from 0 and name each")
-        found = self.known[id(given)] = Axis(given.column, given.groups, given.names)
-        return found
+        return Axis(*parts)
 
     def _drawn(self, given: Drawn) -> Drawn:
         fixed = (type(given.axes), type(given.halved)) == (tuple, tuple) and {*map(type, given.halved)} == {bool}
@@ -184,4 +184,5 @@ def own_score(score: Any, schema: Schema, kinds: tuple[type, ...]) -> Any:
         raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
     if len(getattr(score, "weights", ())) not in (0, len(schema.classes)):
         raise BadInput("give one weight for each class, or none")
-    return replace(score)
+    given = {name: getattr(score, name, None) for name in ("cell", "label", "most")}
+    return replace(score, **{name: int(value) for name, value in given.items() if isinstance(value, int)})

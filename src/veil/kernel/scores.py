@@ -215,7 +215,7 @@ class ExpectedCorrect(Cellwise):
     unit = UNIT
 
     def __post_init__(self) -> None:
-        if not 1e-3 <= self.epsilon <= 1e6:
+        if type(self.epsilon) not in (int, float) or not 1e-3 <= self.epsilon <= 1e6:
             raise BadInput("the epsilon of ExpectedCorrect must lie between 0.001 and a million")
         if type(self.weights) is not tuple or not all(type(w) is int and 1 <= w <= PARTS for w in self.weights):
             raise BadInput(f"weights must be a tuple of whole numbers of sixteenths, from 1 to {PARTS}")

@@ -1,5 +1,6 @@
 """Source: the questions that can be asked of private rows, and the door to them."""
 
+from copy import deepcopy
 from typing import Any
 
 from ..errors import LedgerProblem
@@ -33,7 +34,7 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
         raise LedgerProblem(
             f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: use its own, or correct `name` in it"
         )
-    source = make_noise(noise)
+    source, own = make_noise(noise), deepcopy(schema)
     with quiet():
-        table = read_table(rows, schema, source)
-    return Source(table, schema, ledger.run(purpose), source)
+        table = read_table(rows, own, source)
+    return Source(table, own, schema, ledger.run(purpose), source)

@@ -78,10 +78,12 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
 
     def _plan(self, source: Source, budget: Budget) -> list[Any]:
         """Fit the steps one after the other, each on what the selectors before it kept. Returns the fitted steps."""
-        steps, fitted = self._checked(), list[Any]()
-        for step, part in zip(steps, self._parts(steps, source.schema, budget), strict=True):
+        steps, fitted, left = self._checked(), list[Any](), budget
+        shares = self._shares(steps)
+        for place, step in enumerate(steps):
+            part, left = self._part(steps[place:], shares[place:], source.schema, left)
             given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
-            fitted.append(clone(step).set_params(epsilon=part, **given).fit_source(source, part))
+            fitted.append(clone(step).set_params(epsilon=part.epsilon, **given).fit_source(source, part))
             if isinstance(step, PrivateSelector):
                 narrow: Any = Narrow(source, fitted[-1].selected_schema_)
                 source = narrow
@@ -179,15 +181,25 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         words = any(step.of_words for step in self._checked()) or issparse(X)
         return public_words(X, y, self) if is_public(self.schema) and words else super()._schema(X, y)
 
-    def _parts(self, steps: list[Any], schema: Schema, budget: Budget) -> list[Fraction]:
-        """The epsilon of each step; a step that costs nothing leaves its share to the others."""
+    def _shares(self, steps: list[Any]) -> list[Any]:
+        """The shares of the steps, if they are some."""
         shares = [1] * len(steps) if self.shares is None else list(self.shares)
         if len(shares) != len(steps):
             raise BadInput("give one share for each step")
-        budget.split(*shares)  # raises for shares that are not positive numbers
+        Budget(1).split(*shares)  # complains about shares that are none
+        return shares
+
+    def _part(self, steps: list[Any], shares: list[Any], schema: Schema, left: Budget) -> tuple[Budget, Budget]:
+        """What the first of the steps that are left may cost, and what is left after it.
+
+        One that costs nothing, of what is selected by now, leaves its part to the others; the last one costs something.
+        """
         free = [step.is_free(schema) for step in steps]
-        paid = iter(budget.split(*(share for share, nothing in zip(shares, free, strict=True) if not nothing)))
-        return [budget.epsilon if nothing else next(paid).epsilon for nothing in free]
+        paid = [share for share, nothing in zip(shares, free, strict=True) if not nothing]
+        if free[0] or len(paid) == 1:
+            return left, left
+        part = left.split(*paid)[0]
+        return part, Budget(left.epsilon - part.epsilon)
 
     @property
     def costs_(self) -> tuple[Fraction, ...]:

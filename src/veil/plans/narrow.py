@@ -32,10 +32,13 @@ class Narrow:
         if verb.startswith("_"):
             raise AttributeError(verb)
         ask = getattr(self._source, verb)
-        return lambda *asked, **how: self._narrow(ask(*map(self._wide, asked), **how))
+        wide = self._wide
+        return lambda *asked, **how: self._narrow(ask(*map(wide, asked), **{name: wide(how[name]) for name in how}))
 
     def _wide(self, asked: Any) -> Any:
-        """A question with its words numbered as in the source's vocabulary; any other question unchanged."""
+        """A question in the words of the source, or a list of them."""
+        if isinstance(asked, (list, tuple)):
+            return [*map(self._wide, asked)]
         if not isinstance(asked, Bag):
             return asked
         return replace(asked, words=tuple(self._words[code] for code in asked.codes))
@@ -44,6 +47,8 @@ class Narrow:
         """An answer with words numbered as in this schema's vocabulary; the parts of a split as Narrow."""
         if isinstance(answer, tuple) and any(isinstance(part, (Source, Narrow)) for part in answer):
             return tuple(Narrow(part, self.schema) for part in answer)
+        if isinstance(answer, tuple):
+            return tuple(map(self._narrow, answer))
         if not isinstance(answer, Release) or not isinstance(answer.question, Bag):
             return answer
         place = {code: place for place, code in enumerate(self._words)}

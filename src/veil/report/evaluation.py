@@ -40,7 +40,7 @@ def parts(found: Evaluation, left: Fraction | None, limit: Fraction | None) -> l
         (SAME if found.same_rows_ else "") + _headline(found, left, limit),
         _curves(curves) if curves else sections.section("What was found", sections.table("Numbers", *found.table())),
         sections.asked(found.outcome_, words, facts),
-        sections.cost(found.outcome_, left, limit),
+        sections.cost(found.outcome_, left, limit, judged=True),
         sections.noise(found.outcome_),
     ]
 

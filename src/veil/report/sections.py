@@ -115,8 +115,8 @@ def asked(outcome: Outcome[Any], words: str, facts: Mapping[str, str]) -> str:
     return section("What was asked", f"<dl>{pairs}</dl>", public)
 
 
-def cost(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -> str:
-    """Each charge with its place in the ledger, and what remains."""
+def cost(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None, judged: bool = False) -> str:
+    """Each charge with its place in the ledger, and what remains; and whether a model had `judged` the rows before."""
     rows = [
         (r.number, f"{r.ledger[:8]} / {r.hash[:12]}", f"{r.verb} {r.question}", r.noise, amount(r.epsilon))
         for r in outcome.receipts
@@ -125,15 +125,16 @@ def cost(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None) -
     header = ["entry", "ledger / hash", "asked", "noise", "epsilon"]
     charges = table("Charges, exact", header, [*rows, ("", "", "together", "", amount(spent))])
     bar, paths = _bar(outcome, left, limit), _paths(outcome)
-    return section("What it cost and what is left", bar, charges, paths, CHECK, _audited(outcome))
+    return section("What it cost and what is left", bar, charges, paths, CHECK, _audited(outcome, judged))
 
 
-def _audited(outcome: Outcome[Any]) -> str:
+def _audited(outcome: Outcome[Any], judged: bool) -> str:
     """The files that somebody reads to check the promise instead of trusting it."""
-    files = files_used(outcome.schema, outcome.releases, outcome.receipts)
+    files = files_used(outcome.schema, outcome.releases, outcome.receipts, judged=judged)
     lines = sum(file.lines for file in files)
     words = f"<p>To audit this result, read these {len(files)} files of Veil {VERSION}, {lines:,} lines with their "
-    words += "arguments. The answers rest on no other code: whatever else holds rows only hands them on.</p>"
+    model = " but that of the model, of which each row gets its score by itself" if judged else ""
+    words += f"arguments. The answers rest on no other code{model}: whatever else holds rows only hands them on.</p>"
     return words + table("Trusted files", ["file", "lines"], [*files, ("together", lines)])
 
 

@@ -44,7 +44,7 @@ class Choosing(Asking):
         `handicaps` are public integers subtracted from the scores; one added row does not change them.
         """
         candidates, budget = tuple(candidates), Budget(budget)
-        asked, score = own_candidates(candidates, score, self.schema, SCORES)
+        asked, score = own_candidates(candidates, score, self._own, SCORES)
         marks, epsilon = own_handicaps(handicaps, len(candidates)), self._per_row(budget)
         receipt = self._charge("choose", f"one of {len(candidates)} by {type(score).__name__}", budget)
         with quiet():
@@ -57,7 +57,7 @@ class Choosing(Asking):
     def choose_best(self, candidates: Candidates, score: Score, budget: Budget, *, count: int) -> Release[Integers]:
         """The indices of `count` candidates (words of a bag, or partitions) in the order in which they were chosen:
         `count` times permute-and-flip at epsilon / count. All words of a row count here."""
-        asked, score = own_candidates(candidates, score, self.schema, SCORES)
+        asked, score = own_candidates(candidates, score, self._own, SCORES)
         count = own_number(count, asked)
         epsilon, spread = self._per_row(budget := Budget(budget), count), score.high - score.low
         receipt = self._charge("choose_best", f"{count} of {described(asked)} by {type(score).__name__}", budget)
@@ -74,7 +74,7 @@ class Choosing(Asking):
         `most` rounds at epsilon / most: half of it chooses the next candidate as `choose_best` does, half adds noise to
         its score; the first noisy score below the threshold ends it, and is not returned.
         """
-        asked, score = own_candidates(candidates, score, self.schema, OF_ROWS)
+        asked, score = own_candidates(candidates, score, self._own, OF_ROWS)
         most, level, reach = own_number(most, asked), own_level(threshold, score), max(abs(score.low), abs(score.high))
         half = self._per_row(budget := Budget(budget), 2 * most)
         if half / reach < SMALLEST_EPSILON:

@@ -46,13 +46,13 @@ class Counting(Asking):
         The shares of the questions add up to the budget exactly. A bag of few words needs little noise, however many
         words a row has: it counts for min(most, words asked about) of them.
         """
-        questions, budget = [*map(Owner(self.schema), questions)], Budget(budget)
+        questions, budget = [*map(Owner(self._own), questions)], Budget(budget)
         parts = budget.split(*(shares if shares is not None else [1] * len(questions)))
         if len(parts) != len(questions):
             raise BadInput("give one share for each question")
         epsilons = [self._per_row(part, asked.reach) for part, asked in zip(parts, questions, strict=True)]
         receipt = self._charge("count", "; ".join(asked.describe() for asked in questions), budget)
-        classes = self.schema.classes if by_class else ("",)
+        classes = self._own.classes if by_class else ("",)
         with quiet():
             exact = counts_of_each(self._table, questions, by_class)
             drawn = self._noise.discrete_laplace_each(epsilons, [counts.size for counts in exact])

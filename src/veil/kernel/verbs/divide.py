@@ -41,7 +41,7 @@ class Dividing(Asking):
 
         `allowed`, cells x candidates, is public, and so are `handicaps`, one for each candidate.
         """
-        owner, budget = Owner(self.schema), Budget(budget)
+        owner, budget = Owner(self._own), Budget(budget)
         asked = owner.partition(partition)
         axes, score = self._axes(asked, candidates, score, owner)
         mask, marks = self._allowed(allowed, (asked.size, len(axes))), own_handicaps(handicaps, len(axes))
@@ -58,10 +58,10 @@ class Dividing(Asking):
 
     def _axes(self, asked: Any, candidates: Any, score: Any, owner: Owner) -> tuple[list[Any], Any]:
         """The axes of the candidates, one each, and a copy of the score."""
-        grids, score = own_candidates(candidates, score, self.schema, CELLWISE, owner)
+        grids, score = own_candidates(candidates, score, self._own, CELLWISE, owner)
         if not all(type(grid) is Grid and len(grid.axes) == 1 for grid in grids):
             raise BadInput("a cell can be divided by grids of one axis each")
-        widest = max(len(grid.axes[0].groups) for grid in grids) * len(self.schema.classes)
+        widest = max(len(grid.axes[0].groups) for grid in grids) * len(self._own.classes)
         if asked.size * max(widest, len(grids)) > MOST_COUNTS:
             raise BadInput(f"{asked.describe()} has too many cells to choose in each: use fewer cells or candidates")
         return [grid.axes[0] for grid in grids], score

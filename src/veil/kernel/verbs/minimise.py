@@ -15,6 +15,7 @@ noise in proportion to that distance on the rounded weights hides it, for a sliv
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -94,11 +95,11 @@ class Minimising(Asking):
         shares: Any = None,
     ) -> "Problem":
         """The problem that `minimise` would solve, made of copies. Refuses what it would refuse, without a charge."""
-        owner, words = Owner(self.schema), type(axes) is Bag
+        owner, words = Owner(self._own), type(axes) is Bag
         asked = (owner.bag(axes),) if words else tuple([owner.partition(one) for one in axes])
-        loss = own_loss(loss, asked, words, len(self.schema.classes))
-        label = own_label(label, loss, self.schema)
-        classes = len(self.schema.classes) if loss.joint else 1
+        loss = own_loss(loss, asked, words, len(self._own.classes))
+        label = own_label(label, loss, self._own)
+        classes = len(self._own.classes) if loss.joint else 1
         counts = [1] * len(asked) if groups is None else [*groups]
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
         ratios, start = check_penalties(penalty, len(asked)), _check_offsets(offsets, classes)
@@ -109,7 +110,7 @@ class Minimising(Asking):
         if words:
             given = word_amounts(loss, epsilons[0], ratios[0], asked[0].size, asked[0].reach)
         else:
-            given = amounts(loss, epsilons, ratios, shapes, len(self.schema.classes))
+            given = amounts(loss, epsilons, ratios, shapes, len(self._own.classes))
         return Problem(asked, loss, label, start, float(lead), given)
 
 
@@ -128,9 +129,8 @@ class Problem:
 def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Loss:
     """A new loss of that kind. Refuses one not on the closed list, grids of several axes, and too many weights."""
     if type(loss) not in LOSSES or words and loss.joint:
-        raise BadInput(
-            f"a loss must be one of {', '.join(kind.__name__ for kind in LOSSES if not words or not kind.joint)}"
-        )
+        names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
+        raise BadInput(f"a loss must be one of {', '.join(names)}")
     if not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked):
         raise BadInput("minimise takes grids of one axis each, or a bag of words")
     if len({one.columns for one in asked}) < len(asked):
@@ -294,10 +294,11 @@ def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
 
 
 def solve(objective: Objective, shift: Numbers) -> Numbers:
-    """A point whose gradient is certainly below the tolerance in norm. Whoever proposes points need not be trusted."""
+    """A point whose gradient is certainly short. Who proposes points need not be trusted: what they get are copies."""
 
     def certain(weights: Numbers) -> bool:
         gradient = objective.gradient(weights, objective.scores(weights), shift)
         return objective.certainly_short(weights, gradient, shift)
 
-    return next(filter(certain, points(objective, shift)))
+    proposed = (np.array(point, np.float64) for point in points(deepcopy(objective), shift.copy()))
+    return next(point for point in proposed if point.shape == shift.shape and certain(point))

@@ -77,7 +77,7 @@ class Ordering(Asking):
         scale 1/epsilon suffices. What is ordered is as for `quantile`; values between two cut points are tied.
         """
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
-        positive = whole(positive, "the positive class", 0, len(self.schema.classes) - 1)
+        positive = whole(positive, "the positive class", 0, len(self._own.classes) - 1)
         epsilon = self._per_row(budget)
         if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
             raise BadInput("epsilon is too small: noise of more than sixteen million rows would be the only answer")
@@ -91,7 +91,7 @@ class Ordering(Asking):
     def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Any, Sequence[float]]:
         """A partition into intervals, lowest first, and the cut points between them."""
         if isinstance(of, str):
-            column = self.schema.get(of)
+            column = self._own.get(of)
             if not isinstance(column, Numeric) or grid is not None:
                 raise BadInput("a column's quantile needs a numeric column, whose bin edges are the grid")
             asked: Partition = Grid((Axis(of, tuple(range(column.size)), column.names),))
@@ -101,7 +101,7 @@ class Ordering(Asking):
             asked = Binned(of, cuts, label)
         if len(cuts) == 0:
             raise BadInput("a quantile needs a grid of at least one cut point")
-        return Owner(self.schema).partition(asked), cuts
+        return Owner(self._own).partition(asked), cuts
 
 
 def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> list[int]:

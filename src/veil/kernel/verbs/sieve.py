@@ -30,15 +30,15 @@ class Sifting(Asking):
 
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
         """
-        score, budget = own_score(score, self.schema, OF_ROWS), Budget(budget)
+        score, budget = own_score(score, self._own, OF_ROWS), Budget(budget)
         hits, level = whole(hits, "hits", 1, MOST_HITS), own_level(threshold, score)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
         self._charge("above", f"{type(score).__name__} against {threshold}, {hits} hits", budget)
         return Sieve(lambda partition: self._score(partition, score), level, rates, hits, self._noise)
 
     def _score(self, partition: Partition, score: Score) -> int:
-        asked = Owner(self.schema).partition(partition)
-        own_cell(score, asked.size, len(self.schema.classes))
+        asked = Owner(self._own).partition(partition)
+        own_cell(score, asked.size, len(self._own.classes))
         with quiet():
             return score(self._table.tabulate(asked))
 
@@ -47,7 +47,7 @@ class Sifting(Asking):
     ) -> Release[Integers]:
         """The indices, ascending, of the first `most` candidates that a sieve finds above a threshold, asked about in
         random order; see `above`."""
-        asked, score = own_candidates(candidates, score, self.schema, OF_ROWS)
+        asked, score = own_candidates(candidates, score, self._own, OF_ROWS)
         most, level, budget = own_number(most, asked), own_level(threshold, score), Budget(budget)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, most)
         about = f"at most {most} of {described(asked)}, {type(score).__name__} from {threshold} on"

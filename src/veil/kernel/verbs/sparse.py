@@ -46,8 +46,8 @@ class CountingSparsely(Asking):
         """
         if type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag):
             raise BadInput("a sparse count needs a Grid or a Drawn, by class, or a Bag")
-        asked, budget = own(question, self.schema, dense=False), Budget(budget)
-        epsilon, classes = self._per_row(budget, asked.reach), self.schema.classes if by_class else ("",)
+        asked, budget = own(question, self._own, dense=False), Budget(budget)
+        epsilon, classes = self._per_row(budget, asked.reach), self._own.classes if by_class else ("",)
         cells = asked.size * len(classes)
         level = sparse_level(cells, epsilon, threshold, spurious)
         receipt = self._charge("count_sparse", f"{asked.describe()} above {level}", budget)

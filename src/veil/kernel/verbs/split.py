@@ -23,7 +23,7 @@ class Splitting(Asking):
 
     def split(self, partition: Partition) -> tuple[Self, ...]:
         """One source for every cell, occupied or not. Together they cost what the dearest of them costs."""
-        partition = Owner(self.schema).partition(partition)
+        partition = Owner(self._own).partition(partition)
         if partition.size > MOST_PARTS:
             raise BadInput("the partition has too many cells to split by: use a coarser one")
         group = self._account.split(question=partition.describe(), parts=partition.size)
@@ -44,4 +44,4 @@ class Splitting(Asking):
     def _parts(self, group: str, tables: list[Table]) -> tuple[Self, ...]:
         accounts = (self._account.part(group, i) for i in range(len(tables)))
         pairs = zip(tables, accounts, strict=True)
-        return tuple(type(self)(table, self.schema, a, self._noise, self._record) for table, a in pairs)
+        return tuple(type(self)(table, self._own, self._shown, a, self._noise, self._record) for table, a in pairs)
