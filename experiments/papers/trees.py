@@ -16,7 +16,7 @@ from veil.compare.data import Split
 from veil.compare.methods import Method, Probabilities, here, in_order
 from veil.kernel import Budget, Source
 from veil.models import DecisionTreeClassifier, RandomForestClassifier
-from veil.plans.run import run
+from veil.plans.run import opened, run
 from veil.plans.trees.branches import Cuts, Node
 from veil.plans.trees.growing import grow
 from veil.plans.trees.pruning import PRUNE, add_up
@@ -99,7 +99,8 @@ def _varied(changes: dict[str, Any], split: Split, epsilon: float, seed: int) ->
 def _asked(plan: Any, vote: Any, split: Split, epsilon: float, seed: int) -> Predict:
     """What trees say that a plan has grown, each leaf by what `vote` makes of the counts on its path."""
     rows = {**{name: split.train[name] for name in split.train}, str(split.schema.label): split.labels}
-    roots = run(plan, rows, split.schema, Budget(epsilon), noise=seed).made
+    budget = Budget(epsilon)
+    roots = run(opened(rows, split.schema, budget, noise=seed), plan, budget).made
 
     def predict(rows: Any) -> Probabilities:
         codes = {"": np.zeros(len(rows), np.uint8), **split.schema.encode(rows, label=False)}
