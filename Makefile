@@ -24,7 +24,7 @@ demo: .venv/demo        ## a private count table of a real survey, its noise and
 test: lint              ## lint, types and all tests but the slowest
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
-slow: .venv/dev         ## the tests that take longest: whole models under the audit; a few minutes
+slow: .venv/dev         ## the tests that take longest: whole models under the audit, laws of many draws; a few minutes
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 lint: .venv/dev

@@ -76,6 +76,7 @@ def expected(keys, sizes, rate=RATE, norm=max):
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [1, 3]])
+@pytest.mark.slow
 def test_its_law_is_the_one_it_claims(sizes):
     """Points of radius 3 each, of all others only how many; and wrong laws are told apart by the same runs."""
     noise = SeededNoise(2)
