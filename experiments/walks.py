@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 import veil
-from veil import datasets, kernel
+from veil import datasets
 
 SOURCE = str(Path(veil.__file__).parent)
 
@@ -78,7 +78,6 @@ def _command(*arguments: str) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    assert kernel
     for name, run in walks().items():
         path, functions, files, rooms = walk(run)
         print(f"{name}: {len(path)} calls, {functions} functions, {files} files, {rooms} rooms", file=sys.stderr)

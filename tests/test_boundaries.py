@@ -243,6 +243,16 @@ def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
             node for node in ast.walk(tree) if isinstance(node, (ast.Raise, ast.Assert, ast.Global, ast.Nonlocal))
         ]
         assert {name.split(".")[1] for name in imported(path)} <= {"solver"}
+        plain = [node.names[0].name for node in ast.walk(tree) if isinstance(node, ast.Import)]
+        plain += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level]
+        assert {name.split(".")[0] for name in plain} <= {
+            "collections",
+            "functools",
+            "itertools",
+            "math",
+            "numpy",
+            "typing",
+        }
 
 
 @pytest.mark.parametrize(

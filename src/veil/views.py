@@ -1,6 +1,7 @@
 """How receipts, ledgers and releases are shown. This only reads what is published or on record: no charge and no answer
 depends on it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import ceil, exp, log
@@ -36,18 +37,18 @@ class ShownReceipt:
         return html_table("Receipt", ["", ""], receipt_rows(self))
 
 
-class ShownLedger:
+class ShownLedger(ABC):
     """Reading and checking the records of a ledger, and how it looks."""
 
     id: str
 
+    @abstractmethod
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def charges(self) -> list[tuple[Any, Fraction]]:
         """All receipts, oldest first, each with the total after it."""
-        raise NotImplementedError
 
     def runs(self) -> list[Run]:
         """The runs on record, oldest first, one for each opening of the rows: what was asked and what it cost."""
