@@ -14,6 +14,7 @@ from .schema import Date, Schema
 
 CORE = (
     *("schema/spelling", "schema/encoding", "schema/codes", "questions/grids", "kernel/reading", "kernel/table"),
+    "kernel/recoding",
     *("kernel/owning", "kernel/asking", "kernel/source", "kernel/release", "kernel/noise", "kernel/bounds"),
     *("kernel/budget", "kernel/ledger", "kernel/book", "kernel/store", "kernel/marks"),
 )
@@ -26,6 +27,7 @@ VERBS = {
     "count": ("kernel/verbs/count",),
     "count_sparse": ("kernel/verbs/sparse",),
     **dict.fromkeys(("choose", "choose_best", "choose_above"), CHOOSING),
+    "choose_bins": ("kernel/verbs/bins", "kernel/flip"),
     "choose_each": ("kernel/verbs/divide", *CHOOSING),
     **dict.fromkeys(("above", "sift"), SIFTING),
     **dict.fromkeys(("quantile", "quantiles", "misordered"), ORDERING),

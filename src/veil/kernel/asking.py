@@ -1,7 +1,7 @@
 """Asking: what all questions to private rows share. They check, charge, compute, perturb and wrap, in this order."""
 
 from fractions import Fraction
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Self
 
 from ..errors import BadInput
 from ..progress import advance
@@ -9,6 +9,7 @@ from ..schema import Schema
 from .budget import Budget
 from .ledger import Account, Receipt
 from .noise import SMALLEST_EPSILON, Noise
+from .recoding import own_columns, replaced
 from .release import Release
 from .table import Table
 
@@ -36,6 +37,13 @@ class Asking:
     def record(self) -> Record:
         """The releases and receipts of this source and its parts so far, each in order."""
         return Record([*self._record.releases], [*self._record.receipts])
+
+    def recode(self, *columns: Any) -> Self:
+        """A source over the same rows and account that has these columns instead of those of their names: with other
+        bins, whose edges are among the fine ones, or with values pooled."""
+        own = own_columns(columns, self._own, self._table.columns)
+        table, schemas = self._table.recoded(own), (replaced(self._own, own), replaced(self._shown, columns))
+        return type(self)(table, *schemas, self._account, self._noise, self._record)
 
     def per_row(self, budget: Budget) -> Fraction:
         """The epsilon of one row, where the budget protects a person with several rows."""

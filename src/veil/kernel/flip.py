@@ -1,11 +1,14 @@
 """Permute-and-flip: one of several candidates, most likely one with a high score (McKenna and Sheldon 2020)."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import BadInput
 from .noise import BLOCK, Integers, Noise
+from .owning import whole
 
 
 def permute_and_flip(scores: Integers, rate: Fraction, noise: Noise) -> int:
@@ -34,3 +37,11 @@ def permute_and_flip_each(scores: Integers, allowed: npt.NDArray[np.bool_], rate
         first = np.where(stops, keys, keys.max()).min(axis=1, keepdims=True)
         winners[rows] = np.argmax(stops & (keys == first), axis=1)
     return winners
+
+
+def own_handicaps(handicaps: Any, count: int) -> Integers:
+    """One integer for each candidate, none so large that scores could overflow."""
+    marks = [whole(mark, "a handicap", -(2**30), 2**30) for mark in handicaps] if handicaps is not None else [0] * count
+    if len(marks) != count:
+        raise BadInput("give one handicap for each candidate")
+    return np.array(marks, np.int64)

@@ -9,15 +9,18 @@ from ..schema import Schema
 from ..schema.bags import Bags
 from ..schema.codes import coders_of, encode_columns, length_of, matrices_of
 from ..schema.encoding import columns_of
+from ..schema.fine import finest
 from .noise import Noise
 from .people import keep_per_person
+from .recoding import Recoded
 from .table import WORD_ROWS, Table
 
 
 def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
     """Rows as a Table of codes. Left out, each by itself: rows whose label is no class, rows without a person, a
     person's surplus rows."""
-    coders, person = coders_of(schema), [schema.person] if schema.person else []
+    read = {column.name: finest(column) for column in schema.column}
+    coders, person = coders_of([*read.values()]), [schema.person] if schema.person else []
     if person and isinstance(rows, np.ndarray) and not rows.dtype.names:
         raise BadInput("an array has no column names, so nothing tells whose rows are whose: give a data frame")
     columns = columns_of(rows, [*(coders or [schema.column[0].name]), *person], matrices_of(schema))
@@ -29,7 +32,8 @@ def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
         if len(columns[name]) != length:
             raise BadInput(f"column {name!r} and the others have different lengths")
         keep &= keep_per_person(columns[name], schema.rows_per_person, noise)
-    return Table(codes, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))
+    recoded = Recoded(codes, read, {}).again([column for column in schema.column if read[column.name] is not column])
+    return Table(recoded, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))
 
 
 def _shuffled(codes: Any, noise: Noise) -> Any:

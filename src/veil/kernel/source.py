@@ -9,6 +9,7 @@ from ..schema.encoding import quiet
 from .ledger import Ledger
 from .noise import make_noise
 from .reading import read_table
+from .verbs.bins import Binning
 from .verbs.choose import Choosing
 from .verbs.count import Counting
 from .verbs.divide import Dividing
@@ -19,7 +20,7 @@ from .verbs.sparse import CountingSparsely
 from .verbs.split import Splitting
 
 
-class Source(Counting, CountingSparsely, Choosing, Dividing, Sifting, Ordering, Minimising, Splitting):
+class Source(Counting, CountingSparsely, Choosing, Binning, Dividing, Sifting, Ordering, Minimising, Splitting):
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 
 

@@ -1,6 +1,6 @@
 """Table: encoded rows, and exact counts of them. It never leaves the kernel."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ..questions import Axis, Grid, Partition
 from ..questions.grids import join
 from .noise import Integers
+from .recoding import Recoded
 
 WORD_ROWS = 1 << 11  # rows at a time where words are counted
 LABEL = ""  # the class among the columns; no declared column has this name
@@ -18,19 +19,25 @@ BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory n
 class Table:
     """Encoded rows: codes by column, the class of each row, and the indices of the rows that belong (None: all)."""
 
-    def __init__(
-        self, columns: Mapping[str, npt.NDArray[Any]], labels: npt.NDArray[Any], classes: int, rows: Any = None
-    ) -> None:
-        self._columns, self._labels, self._rows = columns, labels, rows
-        self.classes = classes
+    def __init__(self, columns: Recoded, labels: npt.NDArray[Any], classes: int, rows: Any = None) -> None:
+        self.columns, self.classes, self._labels, self._rows = columns, classes, labels, rows
 
     def __len__(self) -> int:
         return len(self._labels if self._rows is None else self._rows)
 
     def column(self, name: str, part: slice = slice(None)) -> Any:
         """The codes of a column (`LABEL`: the classes) for the rows of this table, or for a slice of them."""
-        codes = self._columns[name] if name != LABEL else self._labels
+        codes = self.columns[name] if name != LABEL else self._labels
         return codes[part] if self._rows is None else codes[self._rows[part]]
+
+    def finest(self, name: str, part: slice = slice(None)) -> Any:
+        """The finest codes of a column, whatever bins or pools it has."""
+        codes = self.columns.finest[name]
+        return codes[part] if self._rows is None else codes[self._rows[part]]
+
+    def recoded(self, columns: Sequence[Any]) -> "Table":
+        """The same rows with the codes that these columns give to them, and the others as they are."""
+        return Table(self.columns.again(columns), self._labels, self.classes, self._rows)
 
     def cells(self, partition: Partition, block: int = BLOCK) -> Iterator[tuple[Any, Any]]:
         """The cells and classes of the rows, block by block; one empty block if there are no rows.
@@ -67,7 +74,7 @@ class Table:
         order = np.argsort(cells, kind="stable")
         ends = np.searchsorted(cells[order], np.arange(size), side="right")
         rows = order if self._rows is None else self._rows[order]
-        return [Table(self._columns, self._labels, self.classes, part) for part in np.split(rows, ends[:-1])]
+        return [Table(self.columns, self._labels, self.classes, part) for part in np.split(rows, ends[:-1])]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("private rows cannot be copied or pickled")

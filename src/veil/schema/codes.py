@@ -7,7 +7,7 @@ row's codes and changes nothing else.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -23,12 +23,13 @@ from .encoding import Codes, as_column, category_codes, columns_of, in_blocks, i
 from .moments import reader
 
 MANY = 1 << 14  # rows from which on columns are encoded in threads
+FEW_CUTS, BUCKETS = 60, 1 << 15
 Coder = Callable[[Any], Codes | Bags]
 
 
 def encode_rows(rows: Any, schema: Any, *, label: bool = True) -> dict[str, Codes | Bags]:
     """The codes of every column as {name: codes}; without the label if `label` is False."""
-    coders = coders_of(schema, label)
+    coders = coders_of([column for column in schema.column if label or column.name != schema.label])
     return encode_columns(columns_of(rows, [*coders], matrices_of(schema)), coders)
 
 
@@ -38,9 +39,9 @@ def encode_column(values: Any, column: Any) -> Any:
     return encode(values if column.kind == "text" and is_matrix(values) else as_column(values, column.name))
 
 
-def coders_of(schema: Any, label: bool = True) -> dict[str, Coder]:
+def coders_of(columns: Sequence[Any]) -> dict[str, Coder]:
     """{name: function from values to codes}, for every column that is encoded."""
-    wanted = [column for column in schema.column if column.size and (label or column.name != schema.label)]
+    wanted = [column for column in columns if column.size]
     coders = {column.name: coder(column) for column in wanted}
     if len(coders) < len(wanted):  # two of one name: one would have the codes, another the size
         raise BadInput("two columns have the same name: rename one, or leave it out")
@@ -79,22 +80,48 @@ def reader_of(column: Any) -> Callable[[Any], npt.NDArray[np.float64]]:
 
 def _bins(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
     """A function from a block of values to bins, by how many inner cuts are at or below each; NaN has a bin too."""
-    read, inner = reader_of(column), np.array([float(cut) for cut in column.cuts[1:-1]], np.float64)[:last]
-    own = min(len(inner) + 1, last)
+    read, inner = reader_of(column), np.array(column.cuts[1:-1], np.float64).ravel()[:last]
+    below, own = _cuts_below(inner), min(len(inner) + 1, last)
     missing = own if column.missing is None else int(np.searchsorted(inner, float(column.missing), "right"))
 
     def block_codes(block: Any) -> npt.NDArray[Any]:
-        codes = _cuts_below(inner, x := read(block))
+        codes = below(x := read(block))
         codes[np.isnan(x)] = missing
         return codes
 
     return block_codes
 
 
-def _cuts_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """How many cuts are at or below each number. For few cuts, comparing with all is four times as fast as a search."""
-    if len(cuts) > 60:
-        return np.searchsorted(cuts, x, side="right")
+def _cuts_below(cuts: npt.NDArray[np.float64]) -> Callable[[npt.NDArray[np.float64]], npt.NDArray[Any]]:
+    """A function that counts the cuts at or below each number. Few cuts are compared one after the other.
+
+    For many, their range is divided into equal buckets. A larger number never has a lower bucket, since each step of
+    the computation keeps the order: so cuts in lower buckets are below it, and those in higher ones are not. In its
+    own bucket one cut is compared or, if there are more, all cuts are searched.
+    """
+    if len(cuts) <= FEW_CUTS:
+        return lambda x: _few_below(cuts, x)
+    low, scale = cuts[0], BUCKETS / (cuts[-1] - cuts[0])
+
+    def buckets(x: npt.NDArray[np.float64]) -> npt.NDArray[np.uint16]:
+        clipped = np.fmin(np.fmax((x - low) * scale + 0.5, 0), BUCKETS)  # NaN as 0: a cast of it is undefined
+        return np.asarray(clipped, np.uint16)
+
+    places, ends = buckets(cuts), np.append(cuts, np.inf)
+    first = np.searchsorted(places, np.arange(2**16)).astype(np.uint16)
+    crowded = np.bincount(places, minlength=2**16) > 1
+
+    def below(x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        codes = np.take(first, found := buckets(x))
+        codes += x >= np.take(ends, codes)
+        rest = np.flatnonzero(np.take(crowded, found))
+        codes[rest] = np.searchsorted(cuts, x[rest], side="right")
+        return codes
+
+    return below
+
+
+def _few_below(cuts: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
     codes = np.zeros(len(x), np.uint8)
     for cut in cuts:
         codes += (x >= cut).view(np.uint8)

@@ -156,7 +156,7 @@ class Numeric(_Column):
     kind: Literal["numeric"] = "numeric"
     bounds: tuple[float, float]
     integer: bool = False
-    bins: int | None = Field(None, ge=1, le=2**16 - 2)
+    bins: Annotated[int, Field(ge=1, le=2**16 - 2)] | Literal["public"] | None = None
     scale: Literal["linear", "log"] | None = None
     edges: tuple[float, ...] | None = Field(None, min_length=1)
     missing: float | None = None
@@ -197,12 +197,24 @@ class Numeric(_Column):
         if self.edges is not None:
             return self.edges
         top = high + 1 if self.integer else high
-        bins = self.bins or DEFAULT_BINS
+        bins = self.most_bins
         if self.integer and high - low < bins:
             return tuple(float(edge) for edge in np.arange(low, top + 1))
         inner = self._steps(low, top, bins)
         inner = np.ceil(inner).clip(max=high) if self.integer else inner
         return (low, *map(float, dict.fromkeys(inner) if self.integer else inner), top)
+
+    @property
+    def searched(self) -> bool:
+        """Whether its bins may be found in the rows: where neither bins, scale nor edges are declared, unless it has a
+        bin for each value."""
+        declared = self.kind != "numeric" or (self.bins, self.scale, self.edges) != (None, None, None)
+        return not declared and not (self.integer and self.bounds[1] - self.bounds[0] < DEFAULT_BINS)
+
+    @property
+    def most_bins(self) -> int:
+        """The declared number of bins, or the usual one."""
+        return self.bins if isinstance(self.bins, int) else DEFAULT_BINS
 
     def _steps(self, low: float, top: float, bins: int) -> npt.NDArray[np.float64]:
         """The inner edges of the bins, ascending."""

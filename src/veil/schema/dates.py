@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_serializer, model_validator
 
 from .calendars import PARTS, check_form, numbered, span_names, starts, steps, unit_name, written
-from .columns import DEFAULT_BINS, Numeric
+from .columns import Numeric
 from .encoding import text_or_none
 from .moments import second_of
 
@@ -59,7 +59,7 @@ class Date(Numeric):
         low, top = self.bounds[0], self.bounds[1] + 1
         if self.unit in PARTS:
             return tuple(float(edge) for edge in np.arange(low, top + 1))
-        inner = starts(self.unit, low, top) if self.unit else steps(low, top, self.bins or DEFAULT_BINS)
+        inner = starts(self.unit, low, top) if self.unit else steps(low, top, self.most_bins)
         return (low, *inner, top)
 
     def _whole_names(self) -> list[str]:

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import BadInput
 from ...progress import advance
@@ -20,7 +19,7 @@ from ...schema import Schema
 from ...schema.encoding import quiet
 from ..asking import Asking
 from ..budget import Budget, exact
-from ..flip import permute_and_flip
+from ..flip import own_handicaps, permute_and_flip
 from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, own_score, whole
 from ..release import Release, frozen
@@ -155,14 +154,6 @@ def own_cell(score: Any, size: int, classes: int) -> None:
         whole(score.cell, "the score's cell", 0, size - 1)
     if getattr(score, "label", None) is not None:
         whole(score.label, "the score's class", 0, classes - 1)
-
-
-def own_handicaps(handicaps: Any, count: int) -> npt.NDArray[np.int64]:
-    """One integer for each candidate, none so large that scores could overflow."""
-    marks = [whole(mark, "a handicap", -(2**30), 2**30) for mark in handicaps] if handicaps is not None else [0] * count
-    if len(marks) != count:
-        raise BadInput("give one handicap for each candidate")
-    return np.array(marks, np.int64)
 
 
 def own_number(count: Any, candidates: Any) -> int:

@@ -15,13 +15,13 @@ from ...questions import Grid, Partition
 from ...schema.encoding import quiet
 from ..asking import Asking
 from ..budget import Budget
-from ..flip import permute_and_flip_each
+from ..flip import own_handicaps, permute_and_flip_each
 from ..noise import Integers
 from ..owning import MOST_COUNTS, Owner
 from ..release import Release, frozen
 from ..scores import CELLWISE, Cellwise
 from ..tally import Tally
-from .choose import own_candidates, own_handicaps
+from .choose import own_candidates
 
 
 class Dividing(Asking):

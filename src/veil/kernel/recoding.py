@@ -1,0 +1,49 @@
+"""Recoding: codes of columns whose bins or pools are decided on after the rows were read.
+
+What a row's new code is follows from its finest code and from what is declared: a rule for each row alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..schema import Categorical, Numeric, Schema
+from ..schema.codes import Coder, coder
+from ..schema.fine import Fine, cells_of
+
+
+class Recoded(dict[str, Any]):
+    """Codes by column. A column with a coder has the code that this gives to a value of the cell of its finest code."""
+
+    def __init__(self, finest: Mapping[str, Any], columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> None:
+        super().__init__({name: codes for name, codes in finest.items() if name not in coders})
+        self.finest, self.columns, self.coders = finest, columns, coders
+
+    def __missing__(self, name: str) -> Any:
+        codes: Any = self.coders[name](cells_of(self.columns[name]))
+        return self.setdefault(name, np.take(codes, self.finest[name]))
+
+    def again(self, columns: Sequence[Any]) -> "Recoded":
+        """The same finest codes, in the bins or pools of these columns; other columns are as before."""
+        return Recoded(self.finest, self.columns, {**self.coders, **{column.name: coder(column) for column in columns}})
+
+
+def own_columns(columns: Sequence[Any], schema: Schema, recoded: Recoded) -> list[Any]:
+    """Copies of the columns, if the schema has them with other bins or pools; else they are refused."""
+    own = deepcopy([*columns])
+    for column in own:
+        known = schema.get(column.name) if type(column) in (Categorical, Numeric) else None
+        if known is None or column.name == schema.label or known.kind != column.kind:
+            raise BadInput("only a numeric or categorical column of the schema, not the label, can be recoded")
+        if not isinstance(recoded.columns[column.name], (Categorical, Fine)):
+            raise BadInput(f"the bins of column {column.name!r} are declared: it has no finer ones to be recoded from")
+    return own
+
+
+def replaced(schema: Schema, columns: Sequence[Any]) -> Schema:
+    """The schema with these columns in place of those of their names."""
+    by_name = {column.name: column for column in columns}
+    return schema.model_copy(update={"column": tuple(by_name.get(one.name, one) for one in schema.column)})

@@ -1,0 +1,85 @@
+"""choose_bins: one of many public ways to cut a numeric column into bins, or several columns alike.
+
+The score of a way is the sum over its bins of min(rows in the bin, cap): the more, the fewer bins hold more than `cap`
+rows, which is public. A row lies in one bin at most, so it raises one count by one, and the score by 0 or 1, whatever
+the other rows are; summed over g columns, by 0 to g. Permute-and-flip with exponent epsilon / g per unit then costs
+epsilon (see `flip`). Public handicaps are subtracted, which a row does not change.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import BadInput
+from ...progress import advance
+from ...schema.encoding import quiet
+from ...schema.fine import Fine
+from ..asking import Asking
+from ..budget import Budget
+from ..flip import own_handicaps, permute_and_flip
+from ..noise import Integers
+from ..owning import MOST_COUNTS, whole
+from ..release import Release
+from ..table import BLOCK, Table
+
+MOST_COLUMNS = 1 << 12
+
+
+class Binning(Asking):
+    """The verb that chooses bins."""
+
+    def choose_bins(
+        self, columns: Sequence[str], ways: Any, cap: int, budget: Budget, *, handicaps: Sequence[int] | None = None
+    ) -> Release[int]:
+        """The index of the winning way alone. Each of the `ways` is a list of ascending places among the fine cuts:
+        a bin holds the cells from one to the next. Missing values, and cells before the first place or after the last,
+        are in no bin."""
+        names, cap = [*columns], whole(cap, "the cap", 1, 2**40)
+        size = self._fine_cells(names)
+        cuts = own_ways(ways, size)
+        marks, epsilon = own_handicaps(handicaps, len(cuts)), self._per_row(Budget(budget), len(names))
+        about = f"one of {len(cuts)} ways to cut {', '.join(names[:3])}{' and others' * (len(names) > 3)}"
+        receipt = self._charge("choose_bins", about, Budget(budget))
+        with quiet():
+            scores = np.zeros(len(cuts), np.int64)
+            for done, name in enumerate(names):
+                scores += capped_rows(fine_counts(self._table, name, size), cuts, cap)
+                advance("finding bins", done + 1, len(names))
+            winner = permute_and_flip(scores - marks, epsilon, self._noise)
+        return self._wrap(winner, float(1 / epsilon), receipt)
+
+    def _fine_cells(self, names: Sequence[Any]) -> int:
+        """The number of fine cells of these columns, which must have equally many."""
+        whole(len(names), "the number of columns", 1, MOST_COLUMNS)
+        known = [self._table.columns.columns.get(self._own.get(name).name) for name in names]
+        if len({*names}) < len(names) or not all(isinstance(column, Fine) for column in known):
+            raise BadInput("bins can be chosen for numeric columns without declared ones, each named once")
+        sizes = {len(column.cuts) - 1 for column in known if column is not None}
+        if len(sizes) > 1:
+            raise BadInput("columns can only be cut alike if they have the same bounds")
+        return sizes.pop()
+
+
+def own_ways(ways: Any, cells: int) -> Integers:
+    """A copy of the places, ways x cuts, if they are whole numbers that ascend within the fine cuts."""
+    given = np.array(ways)
+    if given.ndim != 2 or given.dtype.kind not in "iu" or not 0 < given.size <= MOST_COUNTS or given.shape[1] < 2:
+        raise BadInput("ways to cut must be a table of whole numbers, with a row for each way")
+    if given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any():
+        raise BadInput("the places at which to cut must ascend, and lie among the fine cuts")
+    return given.astype(np.int64)
+
+
+def fine_counts(table: Table, name: str, cells: int) -> Integers:
+    """The number of rows in each fine cell of a column, without those whose value is missing."""
+    counts = np.zeros(cells + 1, np.int64)
+    for start in range(0, len(table), BLOCK):
+        counts += np.bincount(table.finest(name, slice(start, start + BLOCK)), minlength=cells + 1)
+    return counts[:cells]
+
+
+def capped_rows(counts: Integers, cuts: Integers, cap: int) -> Integers:
+    """For each way to cut, the sum over its bins of min(rows, cap)."""
+    before = np.append(0, np.cumsum(counts))
+    return np.asarray(np.minimum(np.diff(before[cuts], axis=1), cap).sum(axis=1))
