@@ -80,7 +80,7 @@ def _quarters(scorer: Any) -> int:
 class _UndividedNaiveBayes(NaiveBayesClassifier):
     """NOT PRIVATE: naive Bayes that spends the whole budget on every column, and tells the ledger of one."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         for _ in source.schema.features[1:]:
             naive_bayes(source, budget, columns=["colour"])
         return naive_bayes(source, budget, columns=["age"])
@@ -89,43 +89,43 @@ class _UndividedNaiveBayes(NaiveBayesClassifier):
 class _UndividedPrivPfC(PrivPfCClassifier):
     """NOT PRIVATE: PrivPfC that spends nearly the whole budget on its counts, then on its size and choice again."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return super()._plan(source, Budget(budget.epsilon * 3))
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3), totals)
 
 
 class _UndividedProjected(ProjectedHistogramClassifier):
     """NOT PRIVATE: a projected histogram whose steps each take what all of them may."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return super()._plan(source, Budget(budget.epsilon * 3))
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3), totals)
 
 
 class _RepeatedLogistic(LogisticRegressionClassifier):
     """NOT PRIVATE: a logistic regression as sharp as the mean of twenty fits, of which one is paid."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return super()._plan(source, Budget(budget.epsilon * 20))
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 20), totals)
 
 
 class _RepeatedSVM(LinearSVMClassifier):
     """NOT PRIVATE: a support vector machine as sharp as the mean of twenty fits, of which one is paid."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return super()._plan(source, Budget(budget.epsilon * 20))
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 20), totals)
 
 
 class _UndividedTree(DecisionTreeClassifier):
     """NOT PRIVATE: a tree of which every level takes what all of them may."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return super()._plan(source, Budget(budget.epsilon * 3))
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3), totals)
 
 
 class _UndividedForest(RandomForestClassifier):
     """NOT PRIVATE: a forest of which every tree takes what all of them may."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return super()._plan(source, Budget(budget.epsilon * 3))
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3), totals)
 
 
 TWINS: dict[str, type[PrivateClassifier]] = {

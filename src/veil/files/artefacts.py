@@ -54,6 +54,7 @@ def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
         "private": outcome.private,
         MADE[kind]: _pack(outcome.made, arrays),
         "releases": [_pack_release(release, arrays) for release in outcome.releases],
+        "searched": [_pack_release(release, arrays) for release in outcome.searched],
     }
     receipts = [receipt.to_dict() for receipt in outcome.receipts]
     texts = [_json(body, None), _json(receipts), outcome.schema.to_toml().encode()]
@@ -171,14 +172,17 @@ def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
     arrays = Arrays([parts[name] for name in parts if name.startswith("arrays/")])
     body, schema = read_json(parts[f"{kind}.json"]), Schema.loads(parts["schema.toml"].decode())
     receipts = {receipt.number: receipt for receipt in map(_receipt, read_json(parts["receipts.json"]))}
-    releases = tuple(_unpack_release(packed, receipts, arrays) for packed in body.pop("releases"))
-    for release in releases:
+    releases, searched = (
+        tuple(_unpack_release(packed, receipts, arrays) for packed in body.pop(name, ()))
+        for name in ("releases", "searched")  # before 0.3 there was no search
+    )
+    for release in (*releases, *searched):
         _check_release(release, schema)
     method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # receipts say that
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
     made = _unpack(body.pop(MADE[kind]), arrays)
     insist(not body)
-    return Outcome(made, method, settings, schema, releases, tuple(receipts.values()))
+    return Outcome(made, method, settings, schema, releases, tuple(receipts.values()), searched)
 
 
 def _check_release(release: Release[Any], schema: Schema) -> None:
@@ -189,6 +193,8 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         _check_question(release.question, schema)
     if type(release.value).__name__ in KINDS and type(release.value) is not SparseCounts:
         _check_question(release.value, schema)  # that was chosen
+    if release.receipt.verb == "choose_bins":
+        insist(type(release.value) is int and release.value >= 0)
     if release.receipt.verb == "choose_each":
         insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
     if release.receipt.verb in ("choose_best", "sift"):

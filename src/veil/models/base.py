@@ -19,6 +19,7 @@ from ..files.artefacts import plain_settings
 from ..files.tables import new_file, writing
 from ..kernel import Budget, Release, Source
 from ..pages import Published, Reported
+from ..plans.finding.search import Search
 from ..plans.finish import log_probabilities, probabilities
 from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
@@ -78,6 +79,7 @@ class PrivateEstimator(Published, BaseEstimator):
     method: str
     task: str
     of_words = False  # whether the features are words of a text, not columns
+    search: Search | None = None  # how bins are found before a fit; None: they are not
 
     @property
     def purpose(self) -> str:
@@ -108,7 +110,8 @@ class PrivateEstimator(Published, BaseEstimator):
         """
         budget = Budget(budget)
         settings = {**self.settings(), "epsilon": str(budget.epsilon)}
-        return self.hold(run(source, self._plan, budget, method=self.method, settings=settings))
+        how = self.search_for(source.schema)
+        return self.hold(run(source, self._plan, budget, method=self.method, settings=settings, how=how))
 
     def hold(self, outcome: Outcome[Any]) -> Self:
         """Set `outcome_`, as after a fit or when a file is loaded; names from an earlier fit are dropped."""
@@ -126,9 +129,14 @@ class PrivateEstimator(Published, BaseEstimator):
         """Whether a fit on this schema would ask nothing, and so cost nothing."""
         return False
 
+    def search_for(self, schema: Schema) -> Search | None:
+        """How bins are found before a fit on this schema; None if they are not."""
+        return None if schema.public or self.is_free(schema) else self.search
+
     def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
-        return rehearse(self._plan, self._schema(None, None), Budget(self.epsilon))
+        schema = self._schema(None, None)
+        return rehearse(self._plan, schema, Budget(self.epsilon), self.search_for(schema))
 
     def _schema(self, X: Any, y: Any) -> Schema:
         if is_public(self.schema):

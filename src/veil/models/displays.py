@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..display import COLOURS, number, readable
 from ..errors import BadInput
-from ..kernel import Budget
 from ..plans.replay import Replay
 from ..plans.trees.branches import Node
 from ..plans.trees.pruning import class_shares
@@ -32,10 +31,9 @@ def tree_nodes(model: Any) -> tuple[Node, Any]:
     check_is_fitted(model)
     if model.method != "tree":
         raise BadInput("only a DecisionTreeClassifier is a single tree")
-    settings, answers = model.settings_, Replay(model.schema_, model.releases_)
-    preset, depth = settings["preset"], settings["depth"]
-    source: Any = answers
-    root, prior = grow_tree(source, Budget(settings["epsilon"]), preset=preset, depth=depth)
+    outcome, settings = model.outcome_, {name: model.settings_[name] for name in ("preset", "depth")}
+    source: Any = Replay(model.schema_, outcome.releases[len(outcome.known) :])
+    root, prior = grow_tree(source, outcome.left, totals=next(iter(outcome.known), None), **settings)
     if root.partition().describe() != model.scorer_.partition.describe():
         raise BadInput("the model was made by another version of Veil: fit it again to draw it")
     return root, prior

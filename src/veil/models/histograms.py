@@ -5,6 +5,7 @@ from typing import Any
 
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
+from ..plans.finding.search import Search
 from ..plans.finish import Numbers, cell_logs, class_prior, class_totals
 from ..plans.histograms.privpfc import MOST_CELLS, privpfc
 from ..plans.histograms.projected_histogram import cut_into, projected_histogram
@@ -29,6 +30,7 @@ class PrivPfCClassifier(PrivateClassifier):
     """
 
     method = "privpfc"
+    search = Search()
 
     def __init__(
         self,
@@ -49,9 +51,9 @@ class PrivPfCClassifier(PrivateClassifier):
         self.pool = pool
         self.most_cells = most_cells
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         learner = _usable(self.learner, self.most_cells)
-        release, totals = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells)
+        release, totals = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells, totals=totals)
         prior = _prior(totals, release)
         if learner is not None:
             return learn_cells(learner, release, source.schema, prior)
@@ -75,6 +77,7 @@ class ProjectedHistogramClassifier(PrivateClassifier):
     """
 
     method = "projected"
+    search = Search()
 
     def __init__(
         self,
@@ -101,10 +104,10 @@ class ProjectedHistogramClassifier(PrivateClassifier):
         self.share = share
         self.criterion = criterion
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         settings = {name: getattr(self, name) for name in ("rules", "columns", "bins", "share", "criterion")}
         learner = _usable(self.learner, self._least(source) if self.learner is not None else 0)
-        release, totals = projected_histogram(source, budget, **settings)
+        release, totals = projected_histogram(source, budget, totals=totals, **settings)
         prior = _prior(totals)
         if learner is None or release.question.size > MOST_LEARNED:
             return logistic_cells(release, source.schema, prior)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernel import Budget, Source
+from ..plans.finding.search import Search
 from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors
 from ..questions import Scorer
 from ..questions.scorers import UNIT
@@ -14,6 +15,8 @@ from .base import PrivateClassifier
 
 class LinearClassifier(PrivateClassifier):
     """A classifier by sums of weights, with a decision function."""
+
+    search = Search(fewest=4)
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The score of each class, rows x classes in the order of `classes_`; with two, second minus first."""
@@ -51,8 +54,8 @@ class LogisticRegressionClassifier(LinearClassifier):
         self.random_state = random_state
         self.penalty = penalty
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return logistic_regression(source, budget, penalty=self.penalty)
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return logistic_regression(source, budget, penalty=self.penalty, totals=totals)
 
 
 class LinearSVMClassifier(LinearClassifier):
@@ -85,5 +88,5 @@ class LinearSVMClassifier(LinearClassifier):
         self.random_state = random_state
         self.penalty = penalty
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return support_vectors(source, budget, penalty=self.penalty)
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return support_vectors(source, budget, penalty=self.penalty, totals=totals)

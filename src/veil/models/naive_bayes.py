@@ -3,8 +3,10 @@
 from typing import Any
 
 from ..kernel import Budget, Source
+from ..plans.finding.search import Search
 from ..plans.naive_bayes import naive_bayes
 from ..questions import Scorer
+from ..schema import Schema
 from .base import PrivateClassifier
 
 
@@ -19,6 +21,7 @@ class NaiveBayesClassifier(PrivateClassifier):
     """
 
     method = "naive-bayes"
+    search = Search(percent=1)
 
     def __init__(
         self,
@@ -37,5 +40,9 @@ class NaiveBayesClassifier(PrivateClassifier):
         self.columns = columns
         self.smoothing = smoothing
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return naive_bayes(source, budget, columns=self.columns, smoothing=self.smoothing)
+    def search_for(self, schema: Schema) -> Search | None:
+        found = super().search_for(schema)
+        return found and found._replace(columns=self.columns)
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return naive_bayes(source, budget, columns=self.columns, smoothing=self.smoothing, totals=totals)

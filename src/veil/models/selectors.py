@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
 from ..kernel import Budget, Source
+from ..plans.finding.search import Search
 from ..plans.selecting.features import Selected, feature_names, features, number
 from ..plans.selecting.k_discernibility import k_discernibility
 from ..plans.selecting.selection import is_free, select_above, select_best
@@ -41,6 +42,7 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
     """
 
     task, takes_words = "select", True
+    search = Search(percent=1)
 
     def fit_transform(self, X: Any, y: Any = None, **more: Any) -> Any:
         """Fit, and return X with the selected features alone, as a scikit-learn pipeline needs it for its next step.
@@ -203,7 +205,7 @@ class PrivateSelectKBest(PrivateSelector):
     def is_free(self, schema: Schema) -> bool:
         return is_free(schema, self.k)
 
-    def _plan(self, source: Source, budget: Budget) -> Selected:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Selected:
         settings: dict[str, Any] = {"method": self.how, "words_per_row": self.words_per_row}
         return select_best(source, budget, score=self.score, k=self.k, **settings)
 
@@ -243,7 +245,7 @@ class PrivateSelectThreshold(PrivateSelector):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _plan(self, source: Source, budget: Budget) -> Selected:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Selected:
         settings: dict[str, Any] = {"method": self.how, "words_per_row": self.words_per_row, "score": self.score}
         return select_above(source, budget, threshold=self.threshold, at_most=self.at_most, **settings)
 
@@ -277,7 +279,7 @@ class PrivateClusterSelect(PrivateSelector):
     def is_free(self, schema: Schema) -> bool:
         return is_free(schema, self.k)
 
-    def _plan(self, source: Source, budget: Budget) -> Selected:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Selected:
         settings: dict[str, Any] = {"groups": self.groups, "words_per_row": self.words_per_row}
         return select_best(source, budget, score=self.score, k=self.k, method="cluster", **settings)
 
@@ -305,5 +307,5 @@ class KDiscernibilitySelect(PrivateSelector):
     def is_free(self, schema: Schema) -> bool:
         return bool(self.k >= number(features(schema)))
 
-    def _plan(self, source: Source, budget: Budget) -> Selected:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Selected:
         return k_discernibility(source, budget, self.k)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..kernel import Budget, Source
+from ..plans.finding.search import Search
 from ..plans.trees.trees import decision_tree, random_forest
 from ..questions import Scorer
 from .base import PrivateClassifier
@@ -23,6 +24,7 @@ class DecisionTreeClassifier(PrivateClassifier):
     """
 
     method = "tree"
+    search = Search()
 
     def __init__(
         self,
@@ -41,8 +43,8 @@ class DecisionTreeClassifier(PrivateClassifier):
         self.preset = preset
         self.depth = depth
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
-        return decision_tree(source, budget, preset=self.preset, depth=self.depth)
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return decision_tree(source, budget, preset=self.preset, depth=self.depth, totals=totals)
 
     def export_text(self, *, folded: bool = True) -> str:
         """The tree as text, a line for each branch: the values that lead there and its noisy rows; for a leaf also its
@@ -66,6 +68,7 @@ class RandomForestClassifier(PrivateClassifier):
     """
 
     method = "forest"
+    search = Search()
 
     def __init__(
         self,
@@ -88,6 +91,6 @@ class RandomForestClassifier(PrivateClassifier):
         self.trees = trees
         self.apart = apart
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         settings = {name: getattr(self, name) for name in ("preset", "depth", "trees", "apart")}
-        return random_forest(source, budget, **settings)
+        return random_forest(source, budget, totals=totals, **settings)

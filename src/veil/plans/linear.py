@@ -23,9 +23,10 @@ from ..kernel import (
     Softmax,
     Source,
 )
-from ..questions import WHOLE, Axis, Grid, Linear, axis
+from ..questions import Axis, Grid, Linear, axis
 from ..schema import Categorical, Numeric, Schema
 from .finish import Numbers, class_prior
+from .sizing import TO_SIZE, Known, sized
 
 PENALTY = 4  # weight of the squared weights, divided by a column's share of epsilon
 MARGIN_PENALTY = 8  # the same for support vectors
@@ -34,24 +35,24 @@ ROWS = 40  # a group should have on average, times epsilon and divided by the nu
 FEWEST = (4, 8)  # groups that any column may have, for two classes and for more
 POWER = 1 / 3
 A_ROW = re.compile(r"(\d{1,9}) a row\]$")  # how a question about words ends
-PARTS = (3, 97)  # of the budget: class totals, weights
 PLENTY = 16  # rows times epsilon for each weight at which the penalty is as given; with more, down to half of it
 MARGIN = (1, 2)  # by which the true class has to lead where rows are few, for two classes and for more
 CERTAIN = 50  # rows times epsilon for each weight, from which on less of a margin is asked
 ENOUGH = {Logistic: 1.5, Softmax: 3, Hinge: 4}  # `reach` (see Loss) is at most epsilon over this
 
 
-def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENALTY) -> Linear:
+def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENALTY, totals: Known = None) -> Linear:
     """Logistic regression: weights for every value of every column, which make the rows' classes most probable.
 
-    Budget: 3 % for the class totals, the rest for the weights. Within it, groups of columns whose noise is drawn
-    together have shares in proportion to the cube root of its variance. Two classes have one set of weights, more of
-    them a set each, found together. Where rows are few, the true class has to lead by a margin: a row that nothing is
-    known about then pulls with most of the slope that the noise must hide anyway, instead of half of it.
+    Budget: 3 % for the class totals, unless they are known, the rest for the weights. Within it, groups of columns
+    whose noise is drawn together have shares in proportion to the cube root of its variance. Two classes have one set
+    of weights, more of them a set each, found together. Where rows are few, the true class has to lead by a margin: a
+    row that nothing is known about then pulls with most of the slope that the noise must hide anyway, instead of half
+    of it.
 
     Returns a scorer: the log odds of each class, wider apart where there is a margin.
     """
-    axes, prior, to_fit, scarcity = _begin(source, budget, penalty, 1)
+    axes, prior, to_fit, scarcity = _begin(source, budget, penalty, 1, totals)
     weight, margin = _weight(penalty, scarcity, 1), min(MARGIN[len(prior) > 2], CERTAIN * scarcity)
     if len(prior) == 2 or len(prior) > MOST_CLASSES:
         return _one_by_one(source, Logistic(), axes, to_fit, prior, weight, margin)
@@ -60,26 +61,28 @@ def logistic_regression(source: Source, budget: Budget, *, penalty: float = PENA
     return Linear(_tables(axes, fitted.value), start)
 
 
-def support_vectors(source: Source, budget: Budget, *, penalty: float = MARGIN_PENALTY) -> Linear:
+def support_vectors(source: Source, budget: Budget, *, penalty: float = MARGIN_PENALTY, totals: Known = None) -> Linear:
     """A linear support vector machine: weights for every value of every column that separate the classes by a margin.
 
-    Budget: 3 % for the class totals, the rest for the weights; with more than two classes an equal part of it for each
-    class against the others. Within it, groups of columns have shares as for logistic regression.
+    Budget: 3 % for the class totals, unless they are known, the rest for the weights; with more than two classes an
+    equal part of it for each class against the others. Within it, groups of columns have shares as for logistic
+    regression.
 
     Returns a scorer: the signed margin of each class.
     """
-    axes, prior, to_fit, scarcity = _begin(source, budget, penalty, 3)
+    axes, prior, to_fit, scarcity = _begin(source, budget, penalty, 3, totals)
     return _one_by_one(source, Hinge(), axes, to_fit, prior, _weight(penalty, scarcity, 3))
 
 
-def _begin(source: Source, budget: Budget, penalty: float, least: float) -> tuple[list[Grid], Numbers, Budget, float]:
+def _begin(
+    source: Source, budget: Budget, penalty: float, least: float, totals: Known
+) -> tuple[list[Grid], Numbers, Budget, float]:
     """What both models need before they fit: the axis of every column, the class shares, the budget that is left, and
     the number of weights divided by rows times epsilon (their scarcity)."""
     _check(source.schema, penalty, least)
-    to_size, to_fit = budget.split(*PARTS)
-    totals = source.count(WHOLE, to_size)
+    totals, to_fit = sized(source, budget, totals)
     prior = class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.noise_scale, 1e-9))
-    signal = float(totals.value.sum() * min(source.per_row(budget), 10**9))
+    signal = float(totals.value.sum() * min(source.per_row(Budget(_of_all(totals))), 10**9))
     axes = _axes(source.schema, signal)
     weights = (sum(one.size - 1 for one in axes) + 1) * (len(prior) - 1)
     return axes, np.maximum(prior, 1e-9), to_fit, weights / max(signal, 1.0)
@@ -184,7 +187,7 @@ def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tu
 
 def _of_all(totals: Release[Any]) -> Fraction:
     """The whole epsilon of the model, from the share that the class totals had."""
-    return totals.receipt.epsilon * sum(PARTS) / PARTS[0]
+    return totals.receipt.epsilon * 100 / TO_SIZE
 
 
 def _tables(axes: Sequence[Grid], values: Any) -> dict[str, Numbers]:

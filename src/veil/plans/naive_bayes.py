@@ -18,17 +18,23 @@ from .finish import (
     side_by_side,
     smooth_with_errors,
 )
+from .sizing import Known
 
 LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 
 
 def naive_bayes(
-    source: Source, budget: Budget, *, columns: Sequence[str] | None = None, smoothing: float = 1.0
+    source: Source,
+    budget: Budget,
+    *,
+    columns: Sequence[str] | None = None,
+    smoothing: float = 1.0,
+    totals: Known = None,
 ) -> Linear:
     """Publish the counts of every column by class, as if columns were independent within a class.
 
     Budget: all of it for one set of counts, divided between the columns in proportion to size^(2/3). The class totals
-    cost nothing, since every table adds up to them.
+    cost nothing, since every table adds up to them; `totals` that are known already make them more exact.
 
     Returns a scorer: log P(class) plus, for every column, log P(code | class) times a factor for all columns that
     shrinks noisy evidence (1 without noise). `columns` names the columns to use (all without it); `smoothing` is added
@@ -41,7 +47,10 @@ def naive_bayes(
     tables = [release.value for release in releases]
     scales = [max(release.noise_scale, LEAST_SCALE) for release in releases]
 
-    prior = class_prior(*class_totals(tables, scales))
+    known = [] if totals is None else [totals]
+    prior = class_prior(
+        *class_totals([*tables, *(one.value for one in known)], [*scales, *(one.noise_scale for one in known)])
+    )
     counts, noise, levels = np.concatenate(tables), np.repeat(scales, sizes), [column.levels for column in features]
     smoothed, errors = smooth_with_errors(counts, noise, side_by_side(levels), prior, smoothing)
     logs = log_likelihoods(counts, smoothed, smoothing, sizes)

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Generic, TypeVar
 
 from ..display import amount, readable
-from ..kernel import Receipt, Release
+from ..kernel import Budget, Receipt, Release
 from ..schema import Schema
 
 Made = TypeVar("Made", covariant=True)
@@ -20,8 +20,9 @@ OWN_LEDGERS: set[str] = set()  # ids of the ledgers made for runs that were give
 class Outcome(Generic[Made]):
     """What was `made`, the `method` that made it, its `settings` (plain values), and the answers that it was made from.
 
-    `schema` declares what was public about the rows, `releases` are the answers in the order in which they were asked,
-    and `receipts` the charges for them.
+    `schema` declares what was public about the rows, with the bins that were found; `releases` are the answers in the
+    order in which they were asked, `searched` those by which bins were found before (the class totals among them are
+    the first of `releases` too, for the method uses them), and `receipts` the charges for all of them.
     """
 
     made: Made
@@ -30,11 +31,24 @@ class Outcome(Generic[Made]):
     schema: Schema
     releases: tuple[Release[Any], ...]
     receipts: tuple[Receipt, ...]
+    searched: tuple[Release[Any], ...] = ()
 
     @property
     def epsilon(self) -> Fraction:
         """The exact epsilon it cost: charges add up, and of disjoint parts of the rows the dearest counts."""
         return total(self.receipts)
+
+    @property
+    def known(self) -> tuple[Release[Any], ...]:
+        """The answers of the search that the method used: the class totals, if there was a search."""
+        before = {release.receipt.number for release in self.searched}
+        return tuple(release for release in self.releases if release.receipt.number in before)
+
+    @property
+    def left(self) -> Budget:
+        """The budget that the search left to the method."""
+        spent = {release.receipt.number: release.receipt.epsilon for release in self.searched}
+        return Budget(Budget(self.settings["epsilon"]).epsilon - sum(spent.values()))
 
     @property
     def private(self) -> bool:

@@ -12,13 +12,14 @@ from ..errors import BadInput, BudgetRefused, NoLedger, warn
 from ..kernel import Budget, Ledger, Source, make_noise, open_source
 from ..schema import Categorical, Date, Numeric, Schema
 from ..schema.calendars import PARTS
+from .finding.search import Found, Search, search
 from .outcome import OWN_LEDGERS, Outcome
 from .rehearsal import Rehearsal
 
 GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are
 MOST_ROWS = 100_000
 Result = TypeVar("Result")
-Plan = Callable[[Source, Budget], Result]
+Plan = Callable[..., Result]  # of a source, a budget and, by name, answers that are known already
 Given = Mapping[str, Any] | None
 NO_LEDGER = (
     "epsilon {cost} of '{data}' is charged to no ledger, so nothing adds it to what else is asked of these rows: give "
@@ -52,15 +53,24 @@ def opened(
 
 
 def run(
-    source: Source, plan: Plan[Result], budget: Budget, *, method: str = "", settings: Given = None
+    source: Source,
+    plan: Plan[Result],
+    budget: Budget,
+    *,
+    method: str = "",
+    settings: Given = None,
+    how: Search | None = None,
 ) -> Outcome[Result]:
-    """Run a plan on an open source. Returns its Outcome, with the releases and receipts of this run alone."""
-    before = source.record
-    made = plan(source, budget)
-    after = source.record
-    releases = tuple(after.releases[len(before.releases) :])
-    receipts = tuple(after.receipts[len(before.receipts) :])
-    return Outcome(made, method, settings or {}, source.schema, releases, receipts)
+    """Run a plan on an open source, with `how` after a search for bins. Returns its Outcome, with the releases and
+    receipts of this run alone."""
+    start = source.record
+    found = Found(source, budget, {}) if how is None else search(source, budget, how)
+    asked = len(source.record.releases) - len(start.releases)
+    made = plan(found.source, found.budget, **found.known)
+    end = found.source.record
+    releases, receipts = end.releases[len(start.releases) :], tuple(end.receipts[len(start.receipts) :])
+    kept = (*found.known.values(), *releases[asked:])
+    return Outcome(made, method, settings or {}, found.source.schema, kept, receipts, tuple(releases[:asked]))
 
 
 def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
@@ -85,18 +95,19 @@ def check_budget(ledger: Ledger, budget: Budget) -> None:
         )
 
 
-def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
+def try_out(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None) -> None:
     """Run the plan on a table without rows, so that the kernel refuses before anything is charged."""
-    run(opened(made_up(schema, 0), schema, budget, noise=0), plan, budget)
+    run(opened(made_up(schema, 0), schema, budget, noise=0), plan, budget, how=how)
 
 
-def rehearse(plan: Plan[Any], schema: Schema, budget: Budget) -> Rehearsal:
+def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None) -> Rehearsal:
     """The answers that a plan would ask for, with their noise, from a run on made-up rows; nothing is charged.
 
     Where later questions depend on earlier answers, as in a tree, these are one example of what it may ask.
     """
     source = opened(made_up(schema, guessed_rows(schema)), schema, budget, noise=0)
-    return Rehearsal(run(source, plan, budget).releases, schema)
+    outcome = run(source, plan, budget, how=how)
+    return Rehearsal((*outcome.searched, *outcome.releases[len(outcome.known) :]), schema)
 
 
 def guessed_rows(schema: Schema) -> int:

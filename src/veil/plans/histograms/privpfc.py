@@ -8,6 +8,7 @@ from ...errors import BadInput
 from ...kernel import PARTS, Budget, ExpectedCorrect, Source, whole
 from ...questions import WHOLE
 from ..finish import Numbers
+from ..sizing import Known, sized
 from .grids import Histogram, grids, level_axes
 
 MOST_CELLS = 2000
@@ -17,28 +18,36 @@ CANDIDATES_PER_ROW = 13  # for each row times the epsilon of the choice; more wi
 RARE, LIFT = 0.2, 0.75  # a class with a smaller share is rare, and lifted by this power of the ratio
 
 
-def privpfc(source: Source, budget: Budget, *, pool: int | None = None, most_cells: int = MOST_CELLS) -> Histogram:
+def privpfc(
+    source: Source,
+    budget: Budget,
+    *,
+    pool: int | None = None,
+    most_cells: int = MOST_CELLS,
+    totals: Known = None,
+) -> Histogram:
     """Choose one of many grids over few columns privately, then publish class counts in its cells.
 
-    Budget: 3 % for the class totals, which size the grid; 24.25 % to choose it; 72.75 % for its counts.
+    Budget: 3 % for the class totals, which size the grid, unless they are known; of the rest a quarter to choose it,
+    and three quarters for its counts.
 
     The grid has at most `most_cells` cells and is one of `pool` candidates, whose number grows with rows times epsilon
     if it is not given. Returns the counts of the grid and the class totals. If `most_cells` leaves room for no grid, or
     no column has two values, the counts are the class totals once more, with all that is left of the budget.
     """
     pool, most_cells = _checked(source, pool, most_cells)
-    to_size, to_choose, to_count = budget.split("3", "24.25", "72.75")
-    size = source.count(WHOLE, to_size)
+    size, rest = sized(source, budget, totals)
+    to_choose, to_count = rest.split(1, 3)
     if most_cells < 2 or not any(map(level_axes, source.schema.features)):
-        return Histogram(source.count(WHOLE, Budget(to_choose.epsilon + to_count.epsilon)), size)
+        return Histogram(source.count(WHOLE, rest), size)
 
-    totals = np.maximum(size.value[0], max(size.noise_scale, 1e-9))
-    rows, choosing, counting = float(totals.sum()), *(_per_row(source, part) for part in (to_choose, to_count))
+    expected = np.maximum(size.value[0], max(size.noise_scale, 1e-9))
+    rows, choosing, counting = float(expected.sum()), *(_per_row(source, part) for part in (to_choose, to_count))
     cells = min(most_cells, max(2, round(CELLS_PER_ROW * rows * counting)))
     if pool is None:
         each = max(CANDIDATES_PER_ROW, len(source.schema.features) ** 2 / 15)
         pool = int(np.clip(each * rows * choosing, *POOL))
-    score = ExpectedCorrect(max(counting, 1e-3), class_weights(totals))
+    score = ExpectedCorrect(max(counting, 1e-3), class_weights(expected))
     grid = source.choose(grids(source.schema, cells, pool), score, to_choose).value
     return Histogram(source.count(grid, to_count), size)
 

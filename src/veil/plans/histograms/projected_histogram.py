@@ -11,6 +11,7 @@ from ...errors import BadInput
 from ...kernel import Budget, Discernibility, Majority, Release, Source, SparseCounts, whole
 from ...questions import WHOLE, Grid, axis, runs
 from ...schema import Categorical, Numeric
+from ..sizing import Known, sized
 from .grids import Histogram
 from .projection import THRESHOLD, bins_for, columns_for, share_to_count
 
@@ -32,11 +33,12 @@ def projected_histogram(
     bins: int | None = None,
     share: float | None = None,
     criterion: str | None = None,
+    totals: Known = None,
 ) -> Histogram:
     """Choose a few columns privately, then publish the class counts over them that stand out of the noise.
 
-    Budget: 3 % for the class totals, which size everything else; of the rest, `share` for the counts and what is left
-    for choosing `columns` columns, one after the other, by an equal part each.
+    Budget: 3 % for the class totals, which size everything else, unless they are known; of the rest, `share` for the
+    counts and what is left for choosing `columns` columns, one after the other, by an equal part each.
 
     With columns "held-out" their number is chosen too, on rows held out for it, at no further cost.
 
@@ -53,9 +55,7 @@ def projected_histogram(
     """
     features, classes = source.schema.features, len(source.schema.classes)
     columns, bins = checked_settings(features, rules, columns, bins, share, criterion)
-    to_size, rest = budget.split(3, 97)
-
-    totals = source.count(WHOLE, to_size)
+    totals, rest = sized(source, budget, totals)
     rows = max(float(totals.value.sum()), 1.0)
     k = columns if isinstance(columns, int) else columns_for(len(features), rows)
     if share is None:

@@ -14,6 +14,7 @@ from ...errors import BadInput
 from ...kernel import SMALLEST_EPSILON, Budget, Release, Source
 from ...questions import WHOLE, CellScores, Sum
 from ..finish import LEAST_SHARE, Numbers, class_prior
+from ..sizing import TO_SIZE, Known
 from .branches import MOST_DEPTH, Cuts, Node
 from .coins import MOST_LISTED, count_paths, deepest_drawn, draw, top_of, unlisted
 from .growing import LEAST_SCALE, Rules, give_counts, grow, room, settle
@@ -30,7 +31,6 @@ FORESTS = {
     "patil-singh": Rules("entropy", 5, trees=10, tested=True, prune="errors"),
     "fletcher-islam": Rules(None, MOST_DEPTH, trees=None, support=True, prune="noise"),
 }
-TO_SIZE = 3  # per cent of the budget for the number of rows, where a rule needs it
 SEED = 2009  # shapes drawn by coins are public, and the same for everyone
 MOST_CODES = 1 << 23  # limit of the sum over columns of codes^2: candidates times codes
 MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
@@ -40,26 +40,29 @@ Forest = tuple[list[Node], list[float], Numbers]  # trees, their weights, the cl
 PLENTY = 10_000  # rows times epsilon from which a forest grows a tree over all columns
 
 
-def decision_tree(source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None) -> CellScores:
+def decision_tree(
+    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None, totals: Known = None
+) -> CellScores:
     """Divide the rows again and again, by cuts chosen privately, and publish class counts in the leaves.
 
-    Budget: by "veil", 3 % for the number of rows, from which the depth d follows; of the rest one part of d + 3 for the
+    Budget: by "veil", 3 % for the number of rows (nothing if class `totals` are known), from which the depth d follows;
+    of the rest one part of d + 3 for the
     choices of a level. By "friedman-schuster", one part of 2 (d + 1) for the choices of a level and one for the sizes
     of its nodes; by "mohammed", one of d + 1 for the choices. A leaf takes what is left on its path.
 
     Returns a scorer: the logarithms of the class shares in the row's leaf.
     """
-    root, prior = grow_tree(source, budget, preset=preset, depth=depth)
+    root, prior = grow_tree(source, budget, preset=preset, depth=depth, totals=totals)
     return CellScores(root.partition(), _logs(class_shares(root, prior)))
 
 
 def grow_tree(
-    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None
+    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None, totals: Known = None
 ) -> tuple[Node, Numbers]:
     """The tree of `decision_tree` with the counts of its nodes, and the class shares over all rows."""
     rules, cuts = _check(source, TREES, preset, depth)
     _check_budget(source, budget, rules, depth, 1)
-    rows, rest = _rows(source, budget, rules, depth)
+    rows, rest = _rows(source, budget, rules, depth, totals)
     root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
     return root, _finish([root], rules)
 
@@ -72,33 +75,41 @@ def random_forest(
     depth: int | None = None,
     trees: int | None = None,
     apart: bool = False,
+    totals: Known = None,
 ) -> Sum:
     """Several trees, whose log-likelihood ratios are added up.
 
-    Budget: 3 % for the number of rows, if depth or trees follow from it. The rest is divided equally between the trees;
-    with `apart` each has rows of its own, drawn at random, and all of the rest. A tree whose cuts are drawn by public
-    coins ("jagannathan", "fletcher-islam") pays for the counts in its leaves alone; others as `decision_tree`. By
-    "veil" every column has a tree of its own with a single cut; `trees` (one if rows times epsilon are 10,000 or more,
-    else none) are grown over all columns and share half of the budget.
+    Budget: 3 % for the number of rows, if depth or trees follow from it and class `totals` are not known. The rest is
+    divided equally between the trees; with `apart` each has rows of its own, drawn at random, and all of the rest. A
+    tree whose cuts are drawn by public coins ("jagannathan", "fletcher-islam") pays for the counts in its leaves alone;
+    others as `decision_tree`. By "veil" every column has a tree of its own with a single cut; `trees` (one if rows
+    times epsilon are 10,000 or more, else none) are grown over all columns and share half of the budget.
 
     Returns a scorer, a sum over the trees: log(class shares in the row's leaf / those of all rows), weighted less the
     more often a path uses each column.
     """
-    made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart)
+    made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart, totals=totals)
     return made if isinstance(made, Sum) else _add(*made)
 
 
 def grow_forest(
-    source: Source, budget: Budget, *, preset: str, depth: int | None, trees: int | None, apart: bool
+    source: Source,
+    budget: Budget,
+    *,
+    preset: str,
+    depth: int | None,
+    trees: int | None,
+    apart: bool,
+    totals: Known = None,
 ) -> Forest | Sum:
     """The trees of `random_forest`, their weights and the class shares over all rows; a scorer, if the trees are too
     large to be built of Node objects."""
     rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
     _check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
     if rules.rooted:
-        return _by_column(source, budget, cuts, rules, depth, trees)
+        return _by_column(source, budget, cuts, rules, depth, trees, totals)
     if rules.score is None:
-        return _by_coins(source, budget, cuts, rules, depth, trees, apart)
+        return _by_coins(source, budget, cuts, rules, depth, trees, apart, totals)
     roots = [cuts.root() for _ in range(trees or rules.trees or 1)]
     rooms, parts = _shared(source, budget, len(roots), apart)
     for root, place, part in zip(roots, rooms, parts, strict=True):
@@ -114,10 +125,17 @@ def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tu
 
 
 def _by_coins(
-    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None, apart: bool
+    source: Source,
+    budget: Budget,
+    cuts: Cuts,
+    rules: Rules,
+    depth: int | None,
+    trees: int | None,
+    apart: bool,
+    totals: Known,
 ) -> Forest | Sum:
     """Random trees, each with counts in all its leaves or, if these are too many, in those above a threshold."""
-    counted, rest = _classes(source, budget, cuts, rules, depth, trees)
+    counted, rest = (totals, budget) if totals else _classes(source, budget, cuts, rules, depth, trees)
     rows = max(float(counted.value.sum()), 1.0) if counted else 1.0
     count = trees or rules.trees or _trees(source, cuts, rows, rest)
     rooms, parts = _shared(source, rest, count, apart)
@@ -169,10 +187,10 @@ def _unlisted(
 
 
 def _by_column(
-    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None
+    source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int | None, trees: int | None, totals: Known
 ) -> Forest:
     """A tree with one cut for each column and, with half of the budget and weight, trees grown over all columns."""
-    rows, budget = _rows(source, budget, rules, depth)
+    rows, budget = _rows(source, budget, rules, depth, totals)
     signal = rows * float(source.per_row(budget))
     count = int(signal >= PLENTY) if trees is None else trees
     to_grow, to_count = budget.each(2) if count else (None, budget)
@@ -251,8 +269,10 @@ def _logs(shares: list[Numbers]) -> Numbers:
     return np.asarray(np.log(np.maximum(np.array(shares), LEAST_SHARE)))
 
 
-def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None) -> tuple[float, Budget]:
+def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None, totals: Known) -> tuple[float, Budget]:
     """The noisy number of rows (1 if no rule needs it), and the budget that is left."""
+    if totals is not None:
+        return max(float(totals.value.sum()), 1.0), budget
     if (rules.depth or depth) and rules.trees and not rules.support:
         return 1.0, budget
     to_size, rest = budget.split(TO_SIZE, 100 - TO_SIZE)

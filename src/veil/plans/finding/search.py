@@ -1,0 +1,48 @@
+"""The search that goes before a plan: where rows and budget allow it, bins are found for columns of numbers."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ...kernel import Budget, Release, Source
+from ...questions import WHOLE
+from ...schema import Numeric
+from .bins import choices, find_bins, number_of_bins
+
+
+class Search(NamedTuple):
+    """How a method wants bins found: the fewest that a column should have, the per cent of epsilon for the class totals
+    (as much as the method itself would pay for them), and the columns that it uses (None: all)."""
+
+    fewest: int = 6
+    percent: int = 3
+    columns: Sequence[str] | None = None
+
+
+class Found(NamedTuple):
+    """What a plan gets: rows with other bins, the budget that is left, and the class totals if they were asked for."""
+
+    source: Source
+    budget: Budget
+    known: dict[str, Release[Any]]
+
+
+def search(source: Source, budget: Budget, how: Search) -> Found:
+    """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values.
+
+    Budget: 1 or 3 % for the class totals, and 10 to 20 % of a column's equal part for its bins, or nothing if the rows
+    are too few. The rest is for the plan, which need not ask for the class totals again.
+    """
+    features = [column for column in source.schema.features if how.columns is None or column.name in how.columns]
+    columns = [column for column in features if isinstance(column, Numeric) and column.searched]
+    if not columns:
+        return Found(source, budget, {})
+    to_count, _ = budget.split(how.percent, 100 - how.percent)
+    totals = source.count(WHOLE, to_count)
+    rows = max(float(totals.value.sum()), 0.0)
+    found, spent = list[Numeric](), Fraction(0)
+    signal = rows * float(min(source.per_row(budget), Fraction(10**9)))
+    for choice in choices(columns, budget, signal, len(features)):
+        found += find_bins(source, choice, rows, number_of_bins(signal / len(features), how.fewest))
+        spent += choice.budget.epsilon
+    return Found(source.recode(*found), Budget(budget.epsilon - to_count.epsilon - spent), {"totals": totals})
