@@ -16,6 +16,7 @@ import numpy as np
 
 from ..kernel import SeededNoise, SystemNoise
 from ..kernel.noise import Noise
+from .bins import bins
 from .evaluation import evaluations
 from .harness import Case, Finding, examine
 from .kept import Kept
@@ -36,8 +37,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, each broken twin with its counterpart, whole models, evaluations, words, and people."""
-    return (*ours(), *pairs(), *models(), *evaluations(), *words(), *people())
+    """Every case: our verbs, broken twins with their counterparts, bins, whole models, evaluations, words, people."""
+    return (*ours(), *pairs(), *bins(), *models(), *evaluations(), *words(), *people())
 
 
 def look(number: int, deep: bool = False) -> Finding:

@@ -38,8 +38,11 @@ def own_columns(columns: Sequence[Any], schema: Schema, recoded: Recoded) -> lis
         known = schema.get(column.name) if type(column) in (Categorical, Numeric) else None
         if known is None or column.name == schema.label or known.kind != column.kind:
             raise BadInput("only a numeric or categorical column of the schema, not the label, can be recoded")
-        if not isinstance(recoded.columns[column.name], (Categorical, Fine)):
+        fine = recoded.columns[column.name]
+        if not isinstance(fine, (Categorical, Fine)):
             raise BadInput(f"the bins of column {column.name!r} are declared: it has no finer ones to be recoded from")
+        if isinstance(fine, Fine) and not np.isin(column.cuts[1:-1], fine.cuts).all():
+            raise BadInput(f"the edges of column {column.name!r} must be among its fine cuts")
     return own
 
 
