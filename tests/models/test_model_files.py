@@ -92,12 +92,12 @@ def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monke
 def test_a_file_and_a_model_hold_only_what_is_on_the_list(model, path, rows):
     kept = {"outcome_", "classes_", "_order", "n_features_in_", "feature_names_in_"}
     assert set(vars(model)) - set(model.get_params()) == kept
-    assert set(vars(model.outcome_)) == {"made", "method", "settings", "schema", "releases", "receipts"}
+    assert set(vars(model.outcome_)) == {"made", "method", "settings", "schema", "releases", "receipts", "searched"}
     names = set(zipfile.ZipFile(path).namelist())
     arrays = {f"arrays/{i}.npy" for i in range(2 * len(model.schema_.features) + 1)}
     assert names == {"manifest.json", "model.json", "receipts.json", "schema.toml"} | arrays
     body = json.loads(zipfile.ZipFile(path).read("model.json"))
-    assert set(body) == {"method", "settings", "private", "scorer", "releases"}
+    assert set(body) == {"method", "settings", "private", "scorer", "releases", "searched"}
     released = np.concatenate([release.value.ravel() for release in model.releases_])
     kept = [np.load(zipfile.ZipFile(path).open(f"arrays/{i}.npy")) for i in range(len(arrays))]
     assert np.array_equal(np.concatenate([a.ravel() for a in kept if a.dtype.kind == "i"]), released)

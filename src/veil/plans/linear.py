@@ -80,9 +80,10 @@ def _begin(
     """What both models need before they fit: the axis of every column, the class shares, the budget that is left, and
     the number of weights divided by rows times epsilon (their scarcity)."""
     _check(source.schema, penalty, least)
+    whole = budget if totals is None else Budget(_of_all(totals))  # what a search was paid from, too
     totals, to_fit = sized(source, budget, totals)
     prior = class_prior(totals.value[0].astype(np.float64), np.sqrt(2) * max(totals.noise_scale, 1e-9))
-    signal = float(totals.value.sum() * min(source.per_row(Budget(_of_all(totals))), 10**9))
+    signal = float(totals.value.sum() * min(source.per_row(whole), 10**9))
     axes = _axes(source.schema, signal)
     weights = (sum(one.size - 1 for one in axes) + 1) * (len(prior) - 1)
     return axes, np.maximum(prior, 1e-9), to_fit, weights / max(signal, 1.0)

@@ -20,7 +20,7 @@ SHARES = Fraction(1, 10), Fraction(1, 5)  # of a column's part of epsilon, least
 ALONE, TOGETHER = 25, 45  # rows times epsilon that a choice should have, for one column and for several alike
 ENOUGH = 8  # the least with which it is tried
 PER_BIN = 0.7
-MOST = 16
+MOST = CELLS + 2  # with the tails of a window
 
 
 class Choice(NamedTuple):
