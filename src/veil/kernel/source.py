@@ -31,10 +31,16 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     """
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
     if ledger.name != schema.name:
-        raise LedgerProblem(
-            f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}: use its own, or correct `name` in it"
-        )
-    source, own = make_noise(noise), deepcopy(schema)
+        said = f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}"
+        raise LedgerProblem(f"{said}: use its own, or correct `name` in it")
+    source, own = make_noise(noise), deepcopy(schema, _unchanging(schema))
     with quiet():
         table = read_table(rows, own, source)
     return Source(table, own, schema, ledger.run(purpose), source)
+
+
+def _unchanging(schema: Schema) -> dict[int, Any]:
+    """The tuples of texts and numbers in the columns, by identity: as they cannot change, a copy may share them."""
+    tuples = [part for column in schema.column for part in vars(column).values() if type(part) is tuple]
+    nested = [part for found in tuples for part in found if type(part) is tuple]
+    return {id(part): part for part in tuples + nested if {*map(type, part)} <= {str, int, float}}
