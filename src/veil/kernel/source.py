@@ -5,6 +5,7 @@ from typing import Any
 
 from ..errors import LedgerProblem
 from ..schema import Schema
+from ..schema.columns import Declared
 from ..schema.encoding import quiet
 from .ledger import Ledger
 from .noise import make_noise
@@ -17,6 +18,8 @@ from .verbs.order import Ordering
 from .verbs.sieve import Sifting
 from .verbs.sparse import CountingSparsely
 from .verbs.split import Splitting
+
+FIXED = {str, int, float, bool, type(None)}  # types whose values cannot change
 
 
 class Source(Counting, CountingSparsely, Choosing, Dividing, Sifting, Ordering, Minimising, Splitting):
@@ -33,14 +36,16 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     if ledger.name != schema.name:
         said = f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}"
         raise LedgerProblem(f"{said}: use its own, or correct `name` in it")
-    source, own = make_noise(noise), deepcopy(schema, _unchanging(schema))
+    source, own = make_noise(noise), _owned(schema)
     with quiet():
         table = read_table(rows, own, source)
     return Source(table, own, schema, ledger.run(purpose), source)
 
 
-def _unchanging(schema: Schema) -> dict[int, Any]:
-    """The tuples of texts and numbers in the columns, by identity: as they cannot change, a copy may share them."""
-    tuples = [part for column in schema.column for part in vars(column).values() if type(part) is tuple]
-    nested = [part for found in tuples for part in found if type(part) is tuple]
-    return {id(part): part for part in tuples + nested if {*map(type, part)} <= {str, int, float}}
+def _owned(part: Any) -> Any:
+    """A copy that nobody else can change: all that it shares are texts, numbers and tuples of them."""
+    if type(part) is tuple:
+        return part if {*map(type, part)} <= FIXED else tuple([*map(_owned, part)])
+    if not isinstance(part, Declared):
+        return deepcopy(part)
+    return part.model_copy(update={n: _owned(v) for n, v in vars(part).items() if type(v) not in FIXED})

@@ -114,10 +114,11 @@ def _word_code(column: Any, size: int) -> Callable[[str], int | None]:
 
 def encode_columns(columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> dict[str, Codes | Bags]:
     """The codes of all columns; of many rows in threads, since Arrow and NumPy release the interpreter lock."""
+    lengths = {name: length_of(columns[name]) for name in coders}
     for first, name in pairwise(coders):
-        if length_of(columns[first]) != length_of(columns[name]):
+        if lengths[first] != lengths[name]:
             raise BadInput(f"columns {first!r} and {name!r} have different lengths")
-    helpers = (os.cpu_count() or 1) - 1 if any(length_of(columns[name]) >= MANY for name in coders) else 0
+    helpers = (os.cpu_count() or 1) - 1 if max(lengths.values(), default=0) >= MANY else 0
     advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
 
     def work(left: Iterator[str]) -> list[tuple[str, Codes | Bags]]:

@@ -223,11 +223,9 @@ def distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     try:
         array = arrow_of(block)
     except Exception:  # a conversion that fails for one row must not fail for all
-        values = list(objects_of(block))
-        return values, np.arange(len(values))
+        return (values := list(objects_of(block))), np.arange(len(values))
     if not any(is_kind(array.type) for is_kind in PLAIN):
-        values = _python(array)
-        return values, np.arange(len(values))
+        return (values := _python(array)), np.arange(len(values))
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     return _python(array.dictionary), array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
