@@ -1,6 +1,8 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
+# two tests at a time, each in one thread: libraries that start a thread for each core would wait for each other
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 .PHONY: help demo test slow lint bench trusted audit audit-ledger fuzz coverage docs wheel peers clean
 
@@ -22,10 +24,10 @@ demo: .venv/demo        ## a private count table of a real survey, its noise and
 	@echo "The command is $(BIN)/veil; after \`. $(BIN)/activate\` it is plain \`veil\`."
 
 test: lint              ## lint, types and all tests but the slowest
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow"
 
 slow: .venv/dev         ## the tests that take longest: whole models under the audit, laws of many draws; a few minutes
-	$(BIN)/pytest -n 2 --dist worksteal -m slow
+	$(PYTEST) -m slow
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,7 @@ STARTS = st.sampled_from(
 @settings(max_examples=8 * EXAMPLES)
 @given(start=STARTS, document=DOCUMENTS)
 def test_any_document_is_a_schema_or_a_sentence_for_each_mistake(start: str, document: str) -> None:
-    begin = perf_counter()
+    begin = process_time()
     try:
         found = Schema.loads(start + document)
         assert Schema.loads(found.to_toml()) == found
@@ -114,7 +114,7 @@ def test_any_document_is_a_schema_or_a_sentence_for_each_mistake(start: str, doc
     except BadInput as problem:
         first, *others = str(problem).splitlines()
         assert not others or re.fullmatch(r"\d+ problems:", first) or "\n" in document
-    assert perf_counter() - begin < 5
+    assert process_time() - begin < 5
 
 
 @given(text=st.text())

@@ -53,7 +53,9 @@ BROKEN = {
 }
 
 
-LONG = ("curve", "auc", "minimum", "svm", "logistic", "Softmax")  # many seconds each: `make slow` has them
+# whole models and evaluations, many seconds each: `make slow` has them, and the short ones here are of the same kinds
+LONG = ("curve", "auc", "thresholds", "private_accuracy", "minimum", "svm", "ogistic", "Hinge", "Softmax")
+LONG += ("undivided privpfc", "undivided projected", "undivided tree", "undivided forest")
 EACH = [
     pytest.param(number, id=name, marks=[pytest.mark.slow] * any(word in name for word in LONG))
     for number, name in enumerate(NAMES)

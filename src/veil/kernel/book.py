@@ -54,9 +54,8 @@ class Book:
             raise LedgerProblem(f"entry {expected} is missing: the ledger was edited; restore it from a backup")
         body = _parse(found[3]) if found else None
         if not found or body is None or found[2] != _digest("".join(self.hashes[-1:]), expected, found[3]):
-            raise LedgerProblem(
-                f"entry {expected} does not match its hash: the ledger was edited; restore it from a backup"
-            )
+            said = "does not match its hash: the ledger was edited; restore it from a backup"
+            raise LedgerProblem(f"entry {expected} {said}")
         self._account(expected, body)
         self.hashes.append(found[2])
         return expected, body, found[2]
@@ -78,9 +77,8 @@ class Book:
         """The new totals if a charge is made: its account rises by the cost, the parent by the rise of its dearest
         part, and so on up to the root."""
         if not PATH.fullmatch(path):
-            raise LedgerProblem(
-                f"there is no account {path[:40]!r}: charge the whole table, or a part of one of its splits"
-            )
+            said = "charge the whole table, or a part of one of its splits"
+            raise LedgerProblem(f"there is no account {path[:40]!r}: {said}")
         changed: dict[str, Fraction] = {}
         while True:
             spent = changed[path] = self.amounts.get(path, Fraction(0)) + cost

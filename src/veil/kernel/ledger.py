@@ -143,9 +143,8 @@ class Ledger(ShownLedger):
         if not book.hashes:
             raise LedgerProblem(f"{kept.store} is not a ledger: check the path, or restore the file from a backup")
         if not book.has(kept.newest):
-            raise LedgerProblem(
-                f"{kept.store} was changed while it was open: restore its newest copy, then open it again"
-            )
+            said = "was changed while it was open: restore its newest copy, then open it again"
+            raise LedgerProblem(f"{kept.store} {said}")
         kept.newest, kept.book = (len(book.hashes), book.hashes[-1]), book
         return book
 

@@ -175,6 +175,5 @@ def make_noise(seed: "None | int | np.random.Generator | Noise" = None) -> Noise
     try:
         return SystemNoise() if seed is None else SeededNoise(seed)
     except (TypeError, ValueError):
-        raise BadInput(
-            "a seed must be a whole number from 0 on, or a NumPy generator; None for private noise"
-        ) from None
+        said = "a seed must be a whole number from 0 on, or a NumPy generator; None for private noise"
+        raise BadInput(said) from None

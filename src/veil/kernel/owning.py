@@ -95,9 +95,8 @@ class Owner:
 
     def _countable(self, found: Any) -> Any:
         if found.size * len(self.schema.classes) > DENSE_LIMIT:
-            raise BadInput(
-                f"{found.describe()} has too many cells to count one by one: use count_sparse or fewer columns"
-            )
+            said = "has too many cells to count one by one: use count_sparse or fewer columns"
+            raise BadInput(f"{found.describe()} {said}")
         return found
 
     def _once(self, given: Any, copied: Callable[[Any], Any]) -> Any:

@@ -107,10 +107,8 @@ class Store:
     @contextmanager
     def _remembered(self) -> Iterator[BinaryIO]:
         if self._process != os.getpid():
-            raise LedgerProblem(
-                "this ledger lives in the memory of another process, which would not see what is spent here: "
-                "keep it in a file with Ledger.create(path, ...)"
-            )
+            said = "this ledger lives in the memory of another process, which would not see what is spent here"
+            raise LedgerProblem(f"{said}: keep it in a file with Ledger.create(path, ...)")
         yield self._memory
 
     @contextmanager

@@ -7,10 +7,10 @@ row's codes and changes nothing else.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -141,14 +141,20 @@ def _word_code(column: Any, size: int) -> Callable[[str], int | None]:
 
 def encode_columns(columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> dict[str, Codes | Bags]:
     """The codes of all columns; of many rows in threads, since Arrow and NumPy release the interpreter lock."""
+    lengths = {name: length_of(columns[name]) for name in coders}
     for first, name in pairwise(coders):
-        if length_of(columns[first]) != length_of(columns[name]):
+        if lengths[first] != lengths[name]:
             raise BadInput(f"columns {first!r} and {name!r} have different lengths")
-    many = any(length_of(columns[name]) >= MANY for name in coders)
+    helpers = (os.cpu_count() or 1) - 1 if max(lengths.values(), default=0) >= MANY else 0
     advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        each: Any = pool.map if many else map
-        return dict(zip(coders, each(lambda name: coders[name](columns[name]), coders), strict=True))
+
+    def work(left: Iterator[str]) -> list[tuple[str, Codes | Bags]]:
+        return [(name, coders[name](columns[name])) for name in left]
+
+    with ThreadPoolExecutor(helpers or 1) as pool:  # starts no thread without work
+        others = pool.map(work, [left := iter([*coders])] * helpers)  # all take names from one list
+        codes = dict(chain(work(left), *others))
+    return {name: codes[name] for name in coders}
 
 
 def length_of(column: Any) -> int:

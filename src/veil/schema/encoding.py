@@ -223,11 +223,9 @@ def distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
     try:
         array = arrow_of(block)
     except Exception:  # a conversion that fails for one row must not fail for all
-        values = list(objects_of(block))
-        return values, np.arange(len(values))
+        return (values := list(objects_of(block))), np.arange(len(values))
     if not any(is_kind(array.type) for is_kind in PLAIN):
-        values = _python(array)
-        return values, np.arange(len(values))
+        return (values := _python(array)), np.arange(len(values))
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     return _python(array.dictionary), array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
@@ -250,16 +248,14 @@ def arrow_of(block: Any) -> Any:
 def _has_object_categories(block: Any) -> bool:
     """Whether a pandas categorical has object categories: Arrow would infer one type for all of them."""
     kind = getattr(block.to_native(), "dtype", None) if isinstance(block, nw.Series) else None
-    categories = getattr(kind, "categories", None)
-    return str(getattr(categories, "dtype", "")) == "object"
+    return str(getattr(getattr(kind, "categories", None), "dtype", "")) == "object"
 
 
 def _holds_objects(block: nw.Series[Any]) -> bool:
     """Whether the values are Python objects; Arrow would turn the periods and intervals of pandas into numbers."""
     native = block.to_native()
-    return not isinstance(native, pa.ChunkedArray) and (
-        block.dtype in (nw.Object, nw.Unknown) or str(native.dtype) == "object"
-    )
+    arrow = isinstance(native, pa.ChunkedArray)
+    return not arrow and (block.dtype in (nw.Object, nw.Unknown) or str(native.dtype) == "object")
 
 
 def objects_of(block: Any) -> npt.NDArray[Any]:
