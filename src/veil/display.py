@@ -51,8 +51,12 @@ def _digits(value: int) -> str:
 
 
 def number(value: float) -> str:
-    """About three significant digits."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    """About three significant digits, and all those before the point of numbers that people still write out.
+
+    >>> number(0.12345), number(1234567.8), number(1e300)
+    ('0.123', '1,234,568', '1e+300')
+    """
+    return f"{value:,.0f}" if 1000 <= abs(value) < 10**15 else f"{value:.3g}"
 
 
 def large(value: int) -> str:

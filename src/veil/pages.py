@@ -33,7 +33,7 @@ class Published(ABC):
 
     @property
     def schema_(self) -> Schema:
-        """The schema, which declared what was public about the rows."""
+        """The schema, which declared what was public about the rows; with the bins that were found, if any were."""
         return self.outcome_.schema
 
     @property
@@ -42,8 +42,13 @@ class Published(ABC):
         return self.outcome_.releases
 
     @property
+    def searched_(self) -> tuple[Release[Any], ...]:
+        """The noisy answers by which bins were found before, the class totals first; () if there was no search."""
+        return self.outcome_.searched
+
+    @property
     def receipts_(self) -> tuple[Receipt, ...]:
-        """The receipts of the charges for these answers."""
+        """The receipts of the charges for all these answers, in `releases_` and in `searched_`."""
         return self.outcome_.receipts
 
     @property

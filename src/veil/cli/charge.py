@@ -14,6 +14,7 @@ from ..errors import BadInput
 from ..files.tables import RowFile, check_space, check_types, new_file, writing
 from ..kernel import Budget, Ledger
 from ..pages import Published
+from ..plans.binned import FOUND, PUBLIC, bins_of, in_short, search_cost
 from ..plans.outcome import Outcome, total
 from ..plans.rehearsal import HEADER, plan_cell, plan_row
 from ..plans.run import check_budget, guessed_rows
@@ -164,7 +165,19 @@ def facts(made: Published, ledger: Ledger) -> dict[str, Any]:
     receipts = [receipt.to_dict() for receipt in outcome.receipts]
     costs = amounts(epsilon=outcome.epsilon, left=ledger.left)
     worth = {"method": outcome.method, "verdict": made.verdict_.to_dict()}
-    return {**worth, **costs, "private": outcome.private, "receipts": receipts}
+    return {**worth, **costs, "private": outcome.private, **_search_facts(outcome), "receipts": receipts}
+
+
+def _search_facts(outcome: Outcome[Any]) -> dict[str, Any]:
+    """{"bins": ...}: of which columns they were found and of which the public ones kept, and the cost; {} if none."""
+    ways = {how: [one.column.name for one in bins_of(outcome) if one.how == how] for how in (FOUND, PUBLIC)}
+    return {"bins": {**ways, **amounts(epsilon=search_cost(outcome))}} if search_cost(outcome) else {}
+
+
+def say_bins(outcome: Outcome[Any]) -> None:
+    """Print of how many columns bins were found and for how much; nothing if there was no search."""
+    if said := in_short(outcome):
+        console.print(f"{said[:1].upper()}{said[1:]}.", markup=False, soft_wrap=True)
 
 
 def say_verdict(verdict: Verdict) -> None:
@@ -191,6 +204,7 @@ def say(
     say_not_private(outcome, what)
     may = _may_be_published(outcome, "Both" if page else "It")
     console.print(f"Wrote {out}{f', and {page}' if page else ''}: open it in a browser.{may}", markup=False)
+    say_bins(outcome)
     cost = f"It cost epsilon {amount(total([*outcome.receipts, *beside]))}"
     if shared:
         console.print(f"{cost}; the ledger has {amount(ledger.left)} of {amount(ledger.limit)} left.")

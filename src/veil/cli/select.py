@@ -155,6 +155,7 @@ def _say(model: Any, out: Path | None, shared: Ledger | None) -> None:
     if out and rows:
         follow = "" if model.verdict_.bad else f" Next: veil train DATA --schema {out}"
         console.print(f"Wrote {out}: the schema with these alone.{follow}", markup=False)
+    charge.say_bins(model.outcome_)
     cost = f"It cost epsilon {amount(model.outcome_.epsilon)}"
     left = f"the ledger has {amount(shared.left)} of {amount(shared.limit)} left" if shared else "no ledger was charged"
     console.print(f"{cost}; {left}.")

@@ -51,7 +51,8 @@ def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Rehe
     ledger = Ledger(max(Budget(model.epsilon), Budget(epsilon)), schema.name)
     rows = made_up(schema, guessed_rows(schema))
     curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
-    return Rehearsal((*trial.releases_, *curve.releases_), schema)
+    asked = (*trial.searched_, *trial.releases_[len(trial.outcome_.known) :])
+    return Rehearsal((*asked, *curve.releases_), schema)
 
 
 def _part(share: Any) -> Fraction:

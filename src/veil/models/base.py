@@ -19,6 +19,7 @@ from ..files.artefacts import plain_settings
 from ..files.tables import new_file, writing
 from ..kernel import Budget, Release, Source
 from ..pages import Published, Reported
+from ..plans.binned import in_short
 from ..plans.finding.search import Search
 from ..plans.finish import log_probabilities, probabilities
 from ..plans.outcome import Outcome
@@ -168,9 +169,9 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
     `classes_` are whole numbers or truth values if the schema writes all classes so, else text.
 
-    After `fit`: `classes_` and `outcome_`, of which `schema_`, `scorer_` (the public function that predicts),
-    `releases_` (every noisy answer it was made from), `receipts_` (what they cost) and `settings_` are parts. Nothing
-    else is kept. `verdict_` says how much was learned in relation to the noise, and a fit that learned little says so
+    After `fit`: `classes_` and `outcome_`, of which `schema_` (with the bins that were found), `scorer_` (the public
+    function that predicts), `releases_` (every noisy answer it was made from), `searched_` (those by which bins were
+    found before), `receipts_` (what all of them cost) and `settings_` are parts. Nothing else is kept. `verdict_` says how much was learned in relation to the noise, and a fit that learned little says so
     in a LittleLearned warning. `fit_source` fits on rows that are open already, as a part of a larger run.
     """
 
@@ -243,16 +244,17 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
     def _summary(self) -> str:
         name, outcome = f"{type(self).__name__} of '{readable(self.schema_.name)}'", self.outcome_
-        return f"{name} for epsilon {amount(outcome.epsilon)}{outcome.mark}{shown(self.verdict_)}"
+        return f"{name} for epsilon {amount(outcome.epsilon)}{outcome.mark}{shown(self.verdict_)}{_bins(outcome)}"
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram and, for a fitted model, a table of its answers and their noise."""
         diagram = str(super()._html_repr())
         if not hasattr(self, "outcome_"):
             return diagram
-        rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in self.releases_]
+        answers = (*self.searched_, *self.releases_[len(self.outcome_.known) :])
+        rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in answers]
         header = ["answer", "about", "noise scale", "95 % within"]
-        return diagram + html_table(self._summary(), header, rows, all_in=".releases_")
+        return diagram + html_table(self._summary(), header, rows, all_in=f"{'.searched_ and ' * bool(self.searched_)}.releases_")
 
 
 def keep_names(model: Any, X: Any) -> None:
@@ -291,6 +293,11 @@ def declared(schema: Any) -> Schema:
     if not isinstance(schema, (str, os.PathLike)):
         raise BadInput('schema must be a Schema, the path of one, or "public"')
     return Schema.read(schema)
+
+
+def _bins(outcome: Outcome[Any]) -> str:
+    """ "; bins of 6 columns found for epsilon 0.08 of 1", or "" if there was no search."""
+    return f"; {said}" if (said := in_short(outcome)) else ""
 
 
 def _asked(release: "Release[Any]") -> str:

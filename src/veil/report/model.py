@@ -11,6 +11,7 @@ from ..models.displays import coefficients, export_text
 from ..verdicts.evidence import is_of_words
 from ..verdicts.tables import noise_of
 from . import sections
+from .bins import bins
 from .counts import displays
 from .words import escaped, listed, plural
 
@@ -33,6 +34,7 @@ def parts(model: PrivateClassifier, left: Fraction | None, limit: Fraction | Non
     return [
         _headline(model, left, limit),
         _asked(model),
+        bins(model.outcome_),
         sections.cost(model.outcome_, left, limit),
         sections.noise(model.outcome_),
         sections.released(

@@ -130,7 +130,7 @@ def cost(outcome: Outcome[Any], left: Fraction | None, limit: Fraction | None, j
 
 def _audited(outcome: Outcome[Any], judged: bool) -> str:
     """The files that somebody reads to check the promise instead of trusting it."""
-    files = files_used(outcome.schema, outcome.releases, outcome.receipts, judged=judged)
+    files = files_used(outcome.schema, (*outcome.searched, *outcome.releases), outcome.receipts, judged=judged)
     lines = sum(file.lines for file in files)
     words = f"<p>To audit this result, read these {len(files)} files of Veil {VERSION}, {lines:,} lines with their "
     model = " but that of the model, of which each row gets its score by itself" if judged else ""

@@ -1,0 +1,92 @@
+"""What came of a search for bins, for people to read: column by column, and what it cost."""
+
+from fractions import Fraction
+from math import ceil
+from typing import Any, NamedTuple
+
+from ..display import number
+from ..kernel import Receipt
+from ..schema import Date, Numeric
+from .finding.bins import ENOUGH, SHARES
+from .outcome import Outcome
+
+FOUND, PUBLIC, DECLARED, NOT_TRIED = "found", "public", "declared", "not searched"
+CUT, OTHERS = " ways to cut ", " and others"  # as receipts say
+
+
+class Binned(NamedTuple):
+    """A numeric column with its bins, whether these were found, are public or declared, and what finding them cost."""
+
+    column: Numeric
+    how: str
+    epsilon: Fraction = Fraction(0)
+
+
+def bins_of(outcome: Outcome[Any]) -> list[Binned]:
+    """Each numeric column of an outcome that was made after a search; [] if there was none."""
+    chosen = choices_of(outcome)
+    if not (outcome.searched or chosen):
+        return []
+    columns = [column for column in outcome.schema.features if isinstance(column, Numeric) and type(column) is not Date]
+    asked = {receipt.number: [one for one in columns if _about(receipt, one, outcome)] for receipt in chosen}
+    costs = {
+        column.name: receipt.epsilon / len(asked[receipt.number])
+        for receipt in chosen
+        for column in asked[receipt.number]
+    }
+    return [Binned(column, how_cut(column, column.name in costs), costs.get(column.name, Fraction(0))) for column in columns]
+
+
+def how_cut(column: Numeric, asked: bool) -> str:
+    """Whether the bins of a column were found, are the public ones, or were declared."""
+    if column.edges is not None and asked:
+        return FOUND
+    return PUBLIC if column.bins == "public" else NOT_TRIED if column.searched else DECLARED
+
+
+def choices_of(outcome: Outcome[Any]) -> list[Receipt]:
+    """The receipts of the choices of bins."""
+    return [receipt for receipt in outcome.receipts if receipt.verb == "choose_bins"]
+
+
+def search_cost(outcome: Outcome[Any]) -> Fraction:
+    """What the choices of bins cost together, all of them about the same rows."""
+    return sum((receipt.epsilon for receipt in choices_of(outcome)), Fraction(0))
+
+
+def in_short(outcome: Outcome[Any]) -> str:
+    """A few words such as "bins of 6 columns found for epsilon 0.08 of 1"; "" if no bins were chosen."""
+    ways = [binned.how for binned in bins_of(outcome) if binned.epsilon]
+    if not ways:
+        return ""
+    found, kept = (f"{n} column{'s' * (n > 1)}" if (n := ways.count(how)) else "" for how in (FOUND, PUBLIC))
+    said = [f"bins of {found} found"] * bool(found) + [f"the public ones of {kept} kept"] * bool(kept)
+    return f"{', '.join(said)} for epsilon {_about_so(search_cost(outcome))} of {_about_so(outcome.epsilon)}"
+
+
+def too_few(outcome: Outcome[Any]) -> tuple[int, int]:
+    """The noisy number of rows, and how many there should be for bins of every column to be searched for."""
+    rows = int(outcome.searched[0].value.sum())
+    least = Fraction(ENOUGH) / SHARES[1] * outcome.schema.rows_per_person * len(outcome.schema.features)
+    return rows, ceil(least / Fraction(outcome.settings["epsilon"]))
+
+
+def _about(receipt: Receipt, column: Numeric, outcome: Outcome[Any]) -> bool:
+    """Whether a choice was about this column: it names the first three of the columns that are cut alike."""
+    text = receipt.question.partition(CUT)[2]
+    if f", {column.name}, " in f", {text.removesuffix(OTHERS)}, ":
+        return True
+    if not text.endswith(OTHERS) or not (column.edges or column.bins == "public"):
+        return False
+    named = [one for one in outcome.schema.features if f", {one.name}, " in f", {text.removesuffix(OTHERS)}, "]
+    alike = [one for one in named if isinstance(one, Numeric) and _cut_alike(one, column)]
+    return bool(alike) or not named  # after a selection, none of those that are named may be left
+
+
+def _cut_alike(one: Numeric, other: Numeric) -> bool:
+    fields = {"name"}
+    return one.model_dump(exclude=fields) == other.model_dump(exclude=fields)
+
+
+def _about_so(epsilon: Fraction) -> str:
+    return number(float(min(epsilon, Fraction(10**300))))
