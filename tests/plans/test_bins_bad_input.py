@@ -8,14 +8,19 @@ import numpy as np
 import pytest
 
 from veil import (
+    BadInput,
     Categorical,
+    KDiscernibilitySelect,
     Ledger,
     LogisticRegressionClassifier,
     NaiveBayesClassifier,
     Numeric,
+    PrivateSelectKBest,
     Schema,
 )
 from veil.errors import LittleLearned
+from veil.plans.finding.bins import MOST
+from veil.plans.linear import too_many
 
 MODELS = (NaiveBayesClassifier, LogisticRegressionClassifier)
 ROWS = 2000
@@ -62,15 +67,15 @@ def schema_of(*columns, **more):
 
 
 def fitted(model, schema, rows, epsilon=1):
-    """A model whose fit, report and lines of text warn of nothing, except of little that was learned."""
+    """A model and its report, whose fit, drawing and lines of text warn of nothing, except of little that was learned."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", LittleLearned)
         ledger = Ledger(epsilon, "t")
         made = model(epsilon=epsilon, schema=schema, ledger=ledger).fit(rows)
         assert ledger.spent == epsilon == made.outcome_.epsilon
-        made.predict(rows), made.report(), made._repr_html_()
-    return made
+        made.predict(rows), made._repr_html_()
+        return made, made.report()
 
 
 def check_edges(declared, found):
@@ -87,7 +92,7 @@ def check_edges(declared, found):
 def test_any_bounds_and_any_values_do_no_harm(model, case):
     declared, values = COLUMNS[case]
     schema = schema_of(Numeric(name="x", **declared))
-    made = fitted(model, schema, table(values))
+    made, page = fitted(model, schema, table(values))
     check_edges(schema, made.schema_)
     assert any(release.receipt.verb == "choose_bins" for release in made.outcome_.searched)
 
@@ -96,23 +101,54 @@ def test_any_bounds_and_any_values_do_no_harm(model, case):
 @pytest.mark.parametrize("model", MODELS)
 def test_hardly_any_rows_do_no_harm(model, rows):
     schema = schema_of(Numeric(name="x", bounds=(0, 1e6)), Numeric(name="z", bounds=(-1e6, 0), integer=True))
-    made = fitted(model, schema, table({"x": NORMAL[:rows], "z": -TAIL[:rows]}))
+    made, page = fitted(model, schema, table({"x": NORMAL[:rows], "z": -TAIL[:rows]}))
     check_edges(schema, made.schema_)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_of_people_do_no_harm(model):
     schema = schema_of(Numeric(name="x", bounds=(0, 1e6)), person="who", rows_per_person=3)
-    made = fitted(model, schema, table(np.abs(NORMAL) * 30, people=np.arange(ROWS) // 4))
+    made, page = fitted(model, schema, table(np.abs(NORMAL) * 30, people=np.arange(ROWS) // 4))
     check_edges(schema, made.schema_)
     assert made.schema_.get("x").edges is not None
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_too_many_columns_for_the_rows_are_not_searched_and_the_report_says_why(model):
-    names = [f"x{place}" for place in range(300)]
-    schema = schema_of(*(Numeric(name=name, bounds=(0, 10 + k)) for k, name in enumerate(names)))
-    made = fitted(model, schema, table(dict.fromkeys(names, np.abs(NORMAL[:1000]))))
-    assert {release.receipt.verb for release in made.outcome_.searched} == {"count"}
+def many(columns):
+    """A schema of so many columns, no two of them alike, and rows of it."""
+    names = [f"x{place}" for place in range(columns)]
+    schema = schema_of(*(Numeric(name=name, bounds=(0, 10 + place)) for place, name in enumerate(names)))
+    return schema, table(dict.fromkeys(names, np.abs(NORMAL[:1000])))
+
+
+@pytest.mark.parametrize(("model", "columns"), [(NaiveBayesClassifier, 300), (LogisticRegressionClassifier, 80)])
+def test_too_many_columns_for_the_rows_are_not_searched_and_the_report_says_why(model, columns):
+    schema, rows = many(columns)
+    made, page = fitted(model, schema, rows)
+    assert {release.receipt.verb for release in made.searched_} == {"count"}
     assert made.schema_ == schema
-    assert "too few to find bins" in made.report()
+    assert "too few to find bins" in page
+
+
+REFUSED = [
+    (NaiveBayesClassifier, {"smoothing": -1}, 2),
+    (LogisticRegressionClassifier, {"penalty": -1}, 2),
+    (LogisticRegressionClassifier, {}, 300),
+    (PrivateSelectKBest, {"k": 1, "score": "nothing"}, 2),
+    (KDiscernibilitySelect, {"k": -1}, 2),
+]
+
+
+@pytest.mark.parametrize(("model", "settings", "columns"), REFUSED)
+def test_what_a_plan_refuses_is_refused_before_the_search_is_paid_for(model, settings, columns):
+    schema, rows = many(columns)
+    ledger = Ledger(1, "t")
+    with pytest.raises(BadInput):
+        model(epsilon=1, schema=schema, ledger=ledger, **settings).fit(rows)
+    assert ledger.spent == 0
+
+
+def test_bins_are_not_searched_where_those_that_are_found_could_be_too_many_to_fit():
+    schema, _ = many(200)
+    model = LogisticRegressionClassifier(schema=schema)
+    assert not too_many(schema, 0) and too_many(schema, MOST + 1)
+    assert model.search_for(schema) is None and NaiveBayesClassifier().search_for(schema) is not None

@@ -6,10 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernel import Budget, Source
+from ..plans.finding.bins import MOST
 from ..plans.finding.search import Search
-from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors
+from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors, too_many
 from ..questions import Scorer
 from ..questions.scorers import UNIT
+from ..schema import Schema
 from .base import PrivateClassifier
 
 
@@ -17,6 +19,10 @@ class LinearClassifier(PrivateClassifier):
     """A classifier by sums of weights, with a decision function."""
 
     search = Search(fewest=4)
+
+    def search_for(self, schema: Schema) -> Search | None:
+        """How bins are found; None also where there might then be too many to fit, which nobody should pay to learn."""
+        return None if too_many(schema, MOST + 1) else super().search_for(schema)
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The score of each class, rows x classes in the order of `classes_`; with two, second minus first."""

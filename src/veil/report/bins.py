@@ -99,7 +99,7 @@ def _figure(cuts: Sequence[float], names: Sequence[str]) -> str:
 
 def _placed(edges: Sequence[float], low: float, high: float) -> Places:
     """Where edges are drawn between two of them, in pixels."""
-    return WIDTH * (np.array(edges) - low) / (high - low) if high > low else np.zeros(len(edges))
+    return WIDTH * ((np.array(edges) - low) / (high - low)) if high > low else np.zeros(len(edges))
 
 
 def _strip(places: Places, top: int) -> str:
