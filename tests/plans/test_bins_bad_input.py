@@ -67,7 +67,7 @@ def schema_of(*columns, **more):
 
 
 def fitted(model, schema, rows, epsilon=1):
-    """A model and its report, whose fit, drawing and lines of text warn of nothing, except of little that was learned."""
+    """A model and its report; to fit, predict and show it warns of nothing, except of little that was learned."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", LittleLearned)

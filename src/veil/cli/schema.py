@@ -1,7 +1,7 @@
 """veil schema: write and check the public description of a table."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,9 @@ from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, prop
 from ..errors import BadInput
 from ..files.tables import RowFile, new_file
 from ..owner import BANNER, CAUTION, Fit, Lost, fit_of, lost_of, proposed_toml, stranger_lines
+from ..plans.finding.bins import MOST
 from ..schema import Schema
+from .bounds import careless, searched, within
 from .output import Encoding, Json, Multiline, console, echo, print_json, show_table
 
 app = typer.Typer(
@@ -21,6 +23,11 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 LINES = "Lines left out, because they have too few or too many fields"
+MOST_NAMED = 12
+FINE = (
+    "That is fine: models find bins within them, privately, for a part of epsilon. For bins of your own write `edges`, "
+    'for those that follow from the bounds `bins = "public"`.'
+)
 CLASSES = "Rows left out, because their label is not a declared class"
 
 
@@ -143,9 +150,13 @@ def check(
     if as_json:
         classes = {public.label: len(public.classes)}  # rows without a declared class are left out
         codes = {column.name: classes.get(column.name, column.size) for column in public.column}
-        print_json({"name": public.name, "codes": codes, **(_exact(fits, lost_of(file, public)) if file else {})})
+        found = {"found in the rows": [column.name for column in searched(public)]}
+        print_json(
+            {"name": public.name, "codes": codes, **found, **(_exact(fits, lost_of(file, public)) if file else {})}
+        )
         return
-    show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], column_rows(public))
+    show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], _rows(public))
+    _say_careless(public)
     if file:
         console.print(BANNER, style="bold red")
         header = ["column", "kind", "as declared", "clipped", "unknown or missing"]
@@ -154,6 +165,26 @@ def check(
         console.print(f"{LINES}: {lost.lines:,} of {lost.of_lines:,}")
         console.print(f"{CLASSES}: {lost.rows:,} of {lost.of_rows:,}")
         _show_strangers(fits, public)
+
+
+def _rows(schema: Schema) -> Iterator[tuple[str, str, str, str]]:
+    """A row of the table about each column; bins that a model will find cannot be shown yet."""
+    found = {column.name: within(column) for column in searched(schema)}
+    for column, (name, kind, codes, shown) in zip(schema.column, column_rows(schema), strict=True):
+        yield (
+            (name, kind, codes, shown)
+            if column.name not in found
+            else (name, kind, f"up to {MOST + 1}", found[column.name])
+        )
+
+
+def _say_careless(schema: Schema) -> None:
+    """Print which bounds look careless, judged by themselves alone, and that this does no harm."""
+    looks = [(readable(column.name), why) for column in searched(schema) if (why := careless(column))]
+    if looks:
+        listed = ", ".join(f"{name} ({why})" for name, why in looks[:MOST_NAMED])
+        rest = f" and {len(looks) - MOST_NAMED} more" if len(looks) > MOST_NAMED else ""
+        console.print(f"Bounds that look careless: {listed}{rest}. {FINE}", markup=False, soft_wrap=True)
 
 
 def _counted(fit: Fit) -> tuple[Any, ...]:

@@ -173,8 +173,9 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
     After `fit`: `classes_` and `outcome_`, of which `schema_` (with the bins that were found), `scorer_` (the public
     function that predicts), `releases_` (every noisy answer it was made from), `searched_` (those by which bins were
-    found before), `receipts_` (what all of them cost) and `settings_` are parts. Nothing else is kept. `verdict_` says how much was learned in relation to the noise, and a fit that learned little says so
-    in a LittleLearned warning. `fit_source` fits on rows that are open already, as a part of a larger run.
+    found before), `receipts_` (what all of them cost) and `settings_` are parts. Nothing else is kept. `verdict_` says
+    how much was learned in relation to the noise, and a fit that learned little says so in a LittleLearned warning.
+    `fit_source` fits on rows that are open already, as a part of a larger run.
     """
 
     task = "train"
@@ -256,7 +257,8 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         answers = (*self.searched_, *self.releases_[len(self.outcome_.known) :])
         rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in answers]
         header = ["answer", "about", "noise scale", "95 % within"]
-        return diagram + html_table(self._summary(), header, rows, all_in=f"{'.searched_ and ' * bool(self.searched_)}.releases_")
+        all_in = ".searched_ and .releases_" if self.searched_ else ".releases_"
+        return diagram + html_table(self._summary(), header, rows, all_in=all_in)
 
 
 def keep_names(model: Any, X: Any) -> None:

@@ -1,5 +1,6 @@
 """What came of a search for bins, for people to read: column by column, and what it cost."""
 
+from collections import Counter
 from fractions import Fraction
 from math import ceil
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from .finding.bins import ENOUGH, SHARES
 from .outcome import Outcome
 
 FOUND, PUBLIC, DECLARED, NOT_TRIED = "found", "public", "declared", "not searched"
+ZERO = Fraction(0)
 CUT, OTHERS = " ways to cut ", " and others"  # as receipts say
 
 
@@ -19,7 +21,7 @@ class Binned(NamedTuple):
 
     column: Numeric
     how: str
-    epsilon: Fraction = Fraction(0)
+    epsilon: Fraction
 
 
 def bins_of(outcome: Outcome[Any]) -> list[Binned]:
@@ -28,16 +30,14 @@ def bins_of(outcome: Outcome[Any]) -> list[Binned]:
     if not (outcome.searched or chosen):
         return []
     columns = [column for column in outcome.schema.features if isinstance(column, Numeric) and type(column) is not Date]
-    asked = {receipt.number: [one for one in columns if _about(receipt, one, outcome)] for receipt in chosen}
-    costs = {
-        column.name: receipt.epsilon / len(asked[receipt.number])
-        for receipt in chosen
-        for column in asked[receipt.number]
-    }
-    return [Binned(column, how_cut(column, column.name in costs), costs.get(column.name, Fraction(0))) for column in columns]
+    costs: dict[str, Fraction] = {}
+    for receipt in chosen:
+        asked = [column.name for column in columns if _about(receipt, column, outcome)]
+        costs |= {name: receipt.epsilon / len(asked) for name in asked}
+    return [Binned(column, _how_cut(column, column.name in costs), costs.get(column.name, ZERO)) for column in columns]
 
 
-def how_cut(column: Numeric, asked: bool) -> str:
+def _how_cut(column: Numeric, asked: bool) -> str:
     """Whether the bins of a column were found, are the public ones, or were declared."""
     if column.edges is not None and asked:
         return FOUND
@@ -51,7 +51,7 @@ def choices_of(outcome: Outcome[Any]) -> list[Receipt]:
 
 def search_cost(outcome: Outcome[Any]) -> Fraction:
     """What the choices of bins cost together, all of them about the same rows."""
-    return sum((receipt.epsilon for receipt in choices_of(outcome)), Fraction(0))
+    return sum((receipt.epsilon for receipt in choices_of(outcome)), ZERO)
 
 
 def in_short(outcome: Outcome[Any]) -> str:
@@ -65,10 +65,11 @@ def in_short(outcome: Outcome[Any]) -> str:
 
 
 def too_few(outcome: Outcome[Any]) -> tuple[int, int]:
-    """The noisy number of rows, and how many there should be for bins of every column to be searched for."""
-    rows = int(outcome.searched[0].value.sum())
-    least = Fraction(ENOUGH) / SHARES[1] * outcome.schema.rows_per_person * len(outcome.schema.features)
-    return rows, ceil(least / Fraction(outcome.settings["epsilon"]))
+    """The noisy number of rows, and about how many there should be for any bins to be searched for."""
+    columns = [one for one in outcome.schema.features if isinstance(one, Numeric) and one.searched]
+    alike = max(Counter((one.bounds, one.integer, one.missing) for one in columns).values(), default=1)
+    least = Fraction(ENOUGH) / SHARES[1] * outcome.schema.rows_per_person * len(outcome.schema.features) / alike
+    return int(outcome.searched[0].value.sum()), ceil(least / Fraction(outcome.settings["epsilon"]))
 
 
 def _about(receipt: Receipt, column: Numeric, outcome: Outcome[Any]) -> bool:

@@ -54,7 +54,9 @@ def _lead(outcome: Outcome[Any], columns: Sequence[Binned]) -> str:
     spent, found = search_cost(outcome), sum(one.how == FOUND for one in columns)
     if not spent:
         rows, needed = too_few(outcome)
-        few = f"about {max(rows, 0):,} rows are too few to find bins of {plural(len(outcome.schema.features), 'column')}"
+        few = (
+            f"about {max(rows, 0):,} rows are too few to find bins of {plural(len(outcome.schema.features), 'column')}"
+        )
         return f"<p>The public bins were used: {few} at this epsilon, for which about {needed:,} would be needed.</p>"
     kept = sum(one.how == PUBLIC and bool(one.epsilon) for one in columns)
     also = f", and for {plural(kept, 'column')} the public ones were as good" if kept else ""
@@ -94,7 +96,8 @@ def _figure(cuts: Sequence[float], names: Sequence[str]) -> str:
     said = f"edges from {number(low)} to {number(high)}; below, from {number(first)} to {number(last)}"
     tall = 2 * STRIP + GAP
     svg = f'<svg role="img" aria-label="{escaped(said, 200)}" viewBox="-1 0 {WIDTH + 2} {tall}" width="{WIDTH}">'
-    return f"<figure><figcaption>{listed(names, 3)} <small>{escaped(said, 200)}</small></figcaption>{svg}{lines}</svg></figure>"
+    caption = f"<figcaption>{listed(names, 3)} <small>{escaped(said, 200)}</small></figcaption>"
+    return f"<figure>{caption}{svg}{lines}</svg></figure>"
 
 
 def _placed(edges: Sequence[float], low: float, high: float) -> Places:
