@@ -171,11 +171,8 @@ def _rows(schema: Schema) -> Iterator[tuple[str, str, str, str]]:
     """A row of the table about each column; bins that a model will find cannot be shown yet."""
     found = {column.name: within(column) for column in searched(schema)}
     for column, (name, kind, codes, shown) in zip(schema.column, column_rows(schema), strict=True):
-        yield (
-            (name, kind, codes, shown)
-            if column.name not in found
-            else (name, kind, f"up to {MOST + 1}", found[column.name])
-        )
+        unknown = column.name in found
+        yield name, kind, f"up to {MOST + 1}" if unknown else codes, found[column.name] if unknown else shown
 
 
 def _say_careless(schema: Schema) -> None:
