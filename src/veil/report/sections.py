@@ -111,7 +111,9 @@ def asked(outcome: Outcome[Any], words: str, facts: Mapping[str, str]) -> str:
         "Protects": unit(outcome) + (f", told apart by {escaped(schema.person)}" if schema.person else ""),
     }
     pairs = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts.items())
-    public = table("What is public: the schema", ["column", "kind", "codes", "of"], list(column_rows(schema)))
+    found = any(receipt.verb == "choose_bins" for receipt in outcome.receipts)
+    caption = f"What is public: the schema{', and the bins that were found' * found}"
+    public = table(caption, ["column", "kind", "codes", "of"], list(column_rows(schema)))
     return section("What was asked", f"<dl>{pairs}</dl>", public)
 
 
