@@ -150,7 +150,8 @@ def check(
     if as_json:
         classes = {public.label: len(public.classes)}  # rows without a declared class are left out
         codes = {column.name: classes.get(column.name, column.size) for column in public.column}
-        found = {"found in the rows": [column.name for column in searched(public)]}
+        names = [column.name for column in searched(public)]
+        found = {"found in the rows": names} if names else {}
         print_json(
             {"name": public.name, "codes": codes, **found, **(_exact(fits, lost_of(file, public)) if file else {})}
         )

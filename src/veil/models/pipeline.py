@@ -43,7 +43,7 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
     for `set_params(nb__smoothing=2)`, `pipeline["nb"]` and `named_steps`.
 
     After `fit`: `steps_` (the fitted steps), `costs_` (the epsilon of each) and `outcome_`, with `schema_` (of the
-    selected features), `releases_` and `receipts_` of all steps.
+    selected features), `releases_`, `searched_` and `receipts_` of all steps.
 
     >>> from veil import NaiveBayesClassifier, PrivateSelectKBest, datasets
     >>> rows, schema = datasets.load("iris")
@@ -92,7 +92,8 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
     def hold(self, outcome: Outcome[Any]) -> Self:
         first, last = outcome.made[0], outcome.made[-1]
         releases = tuple(release for step in outcome.made for release in step.releases_)  # in each step's vocabulary
-        super().hold(replace(outcome, schema=last.schema_, releases=releases))
+        searched = tuple(release for step in outcome.made for release in step.outcome_.searched)
+        super().hold(replace(outcome, schema=last.schema_, releases=releases, searched=searched))
         self.classes_, self.n_features_in_ = last.classes_, first.n_features_in_
         return self
 

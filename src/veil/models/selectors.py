@@ -38,7 +38,8 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
 
     After `fit`: `outcome_`, and from it `selected_` (names, the best first; in the order of the schema where nothing
     had to be chosen), `scores_` (their noisy scores, None if none were paid for), `selected_schema_` (the schema with
-    the selected features alone, which need less noise), `releases_`, `receipts_`.
+    the selected features alone, which need less noise), `releases_`, `searched_` (those by which bins were found) and
+    `receipts_`.
     """
 
     task, takes_words = "select", True
