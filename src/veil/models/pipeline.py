@@ -85,7 +85,8 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
             given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
             fitted.append(clone(step).set_params(epsilon=part.epsilon, **given).fit_source(source, part))
             if isinstance(step, PrivateSelector):
-                narrow: Any = Narrow(source, fitted[-1].selected_schema_)
+                found = [one for one in fitted[-1].schema_.features if one != source.schema.get(one.name)]
+                narrow: Any = Narrow(source.recode(*found), fitted[-1].selected_schema_)  # bins are found once
                 source = narrow
         return fitted
 

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from ...schema.fine import STEPS, Fine
 
-CELLS = 16  # within a window
-CUTS = CELLS + 3  # places in a way: the cells of a window with a tail on either side
+CELLS = 16  # bins of a way; never more than a column has without a search, so what fitted before still fits
 NARROWEST = 11  # a window is at least 1/2^11 of the range
 SMALLEST = 17  # an octave is at least 1/2^17 of it
 LEAST = 4.0  # whole numbers in a window
@@ -21,8 +20,8 @@ Places = npt.NDArray[np.int64]
 
 
 class Ways(NamedTuple):
-    """The places at which each way cuts, ways x CUTS, the public bins first; and the logarithm of how unlikely each is
-    thought to be."""
+    """The places at which each way cuts, ways x (CELLS + 1), the public bins first; and the logarithm of how unlikely
+    each is thought to be."""
 
     places: Places
     odds: npt.NDArray[np.float64]
@@ -40,10 +39,10 @@ def ways_to_cut(fine: Fine, integer: bool) -> Ways:
 
 
 def windows(fine: Fine, halvings: int) -> Places:
-    """Windows of 1/2^halvings of the range, a quarter of it apart, in equal cells; with a tail on either side."""
+    """Windows of 1/2^halvings of the range, a quarter of it apart, in equal bins; the outer ones reach the bounds."""
     width = STEPS >> halvings
     starts = np.arange(0, STEPS - width + 1, max(width // 4, 1))
-    inner = fine.steps[starts[:, None] + np.arange(CELLS + 1) * (width // CELLS)]
+    inner = fine.steps[starts[:, None] + np.arange(1, CELLS) * (width // CELLS)]
     ends = np.zeros((len(starts), 1), np.int64)
     return np.hstack([ends, inner, ends + len(fine.cuts) - 1])
 
@@ -62,8 +61,9 @@ def octaves(fine: Fine, halvings: int) -> Places:
 
 def _filled(found: list[Places], cuts: int) -> Places:
     """Ways of different lengths as a table; each is made longer by cuts at its ends, between which there is nothing."""
-    ways = np.full((len(found), CUTS), cuts - 1)
+    ways = np.full((len(found), CELLS + 1), cuts - 1)
     for way, places in zip(ways, found, strict=True):
         way[0] = 0
-        way[1 : len(places) + 1] = places
+        inner = places[(places > 0) & (places < cuts - 1)][: CELLS - 1]
+        way[1 : len(inner) + 1] = inner
     return ways

@@ -20,7 +20,6 @@ SHARES = Fraction(1, 10), Fraction(1, 5)  # of a column's part of epsilon, least
 ALONE, TOGETHER = 25, 45  # rows times epsilon that a choice should have, for one column and for several alike
 ENOUGH = 8  # the least with which it is tried
 PER_BIN = 0.7
-MOST = CELLS + 2  # with the tails of a window
 
 
 class Choice(NamedTuple):
@@ -63,7 +62,7 @@ def find_bins(source: Source, choice: Choice, rows: float, most: int) -> list[Nu
 
 def number_of_bins(base: float, fewest: int) -> int:
     """How many bins a column may have, from the rows times epsilon that are its part."""
-    return int(np.clip(round(PER_BIN * np.sqrt(base)), fewest, MOST))
+    return int(np.clip(round(PER_BIN * np.sqrt(base)), fewest, CELLS))
 
 
 def merged(cuts: Places, most: int) -> Places:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ...kernel import Budget, Release, Source
 from ...questions import WHOLE
-from ...schema import Numeric
+from ...schema import Categorical, Numeric, Schema
 from .bins import choices, find_bins, number_of_bins
 
 
@@ -27,16 +27,23 @@ class Found(NamedTuple):
     known: dict[str, Release[Any]]
 
 
+def used(schema: Schema, how: Search) -> list[Categorical | Numeric]:
+    """The columns that a method uses."""
+    return [column for column in schema.features if how.columns is None or column.name in how.columns]
+
+
+def to_search(schema: Schema, how: Search) -> list[Numeric]:
+    """The columns among them whose bins may be found."""
+    return [column for column in used(schema, how) if isinstance(column, Numeric) and column.searched]
+
+
 def search(source: Source, budget: Budget, how: Search) -> Found:
     """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values.
 
     Budget: 1 or 3 % for the class totals, and 10 to 20 % of a column's equal part for its bins, or nothing if the rows
     are too few. The rest is for the plan, which need not ask for the class totals again.
     """
-    features = [column for column in source.schema.features if how.columns is None or column.name in how.columns]
-    columns = [column for column in features if isinstance(column, Numeric) and column.searched]
-    if not columns:
-        return Found(source, budget, {})
+    features, columns = used(source.schema, how), to_search(source.schema, how)
     to_count, _ = budget.split(how.percent, 100 - how.percent)
     totals = source.count(WHOLE, to_count)
     rows = max(float(totals.value.sum()), 0.0)
