@@ -20,6 +20,7 @@ SHARES = Fraction(1, 10), Fraction(1, 5)  # of a column's part of epsilon, least
 ALONE, TOGETHER = 25, 45  # rows times epsilon that a choice should have, for one column and for several alike
 ENOUGH = 8  # the least with which it is tried
 PER_BIN = 0.7
+MOST = 16
 
 
 class Choice(NamedTuple):
@@ -51,7 +52,7 @@ def find_bins(source: Source, choice: Choice, rows: float, most: int) -> list[Nu
     first = finest(choice.columns[0])
     ways = ways_to_cut(first, choice.columns[0].integer)
     rate = float(min(source.per_row(choice.budget), Fraction(10**9))) / len(choice.columns)
-    handicaps = np.minimum(np.round(ways.odds / rate), 2**30).astype(int).tolist()
+    handicaps = np.minimum(np.round(ways.odds / rate), 2**30).astype(np.int64)
     names, cap = [column.name for column in choice.columns], max(round(rows / CELLS), 1)
     won: Release[int] = source.choose_bins(names, ways.places, cap, choice.budget, handicaps=handicaps)
     if won.value == 0:
@@ -62,7 +63,7 @@ def find_bins(source: Source, choice: Choice, rows: float, most: int) -> list[Nu
 
 def number_of_bins(base: float, fewest: int) -> int:
     """How many bins a column may have, from the rows times epsilon that are its part."""
-    return int(np.clip(round(PER_BIN * np.sqrt(base)), fewest, CELLS))
+    return int(np.clip(round(PER_BIN * np.sqrt(base)), fewest, MOST))
 
 
 def merged(cuts: Places, most: int) -> Places:

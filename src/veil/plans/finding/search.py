@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ...kernel import Budget, Release, Source
+from ...kernel import Budget, Release, Source, replaced
 from ...questions import WHOLE
 from ...schema import Categorical, Numeric, Schema
-from .bins import choices, find_bins, number_of_bins
+from .bins import MOST, choices, find_bins, number_of_bins
 
 
 class Search(NamedTuple):
@@ -35,6 +35,11 @@ def used(schema: Schema, how: Search) -> list[Categorical | Numeric]:
 def to_search(schema: Schema, how: Search) -> list[Numeric]:
     """The columns among them whose bins may be found."""
     return [column for column in used(schema, how) if isinstance(column, Numeric) and column.searched]
+
+
+def widest(schema: Schema, how: Search) -> Schema:
+    """The schema with as many bins as a search may find."""
+    return replaced(schema, [Numeric(**{**one.model_dump(), "bins": MOST}) for one in to_search(schema, how)])
 
 
 def search(source: Source, budget: Budget, how: Search) -> Found:
