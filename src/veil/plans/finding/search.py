@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 from ...kernel import Budget, Release, Source, replaced
 from ...questions import WHOLE
 from ...schema import Categorical, Numeric, Schema
-from .bins import MOST, choices, find_bins, number_of_bins
+from .bins import MOST, choices, find_bins, number_of_cells
 
 
 class Search(NamedTuple):
-    """How a method wants bins found: the fewest that a column should have, the per cent of epsilon for the class totals
-    (as much as the method itself would pay for them), and the columns that it uses (None: all)."""
+    """How a method wants bins found: the per cent of epsilon for the class totals (as much as the method itself would
+    pay for them), and the columns that it uses (None: all)."""
 
-    fewest: int = 6
     percent: int = 3
     columns: Sequence[str] | None = None
 
@@ -39,14 +38,14 @@ def to_search(schema: Schema, how: Search) -> list[Numeric]:
 
 def widest(schema: Schema, how: Search) -> Schema:
     """The schema with as many bins as a search may find."""
-    return replaced(schema, [Numeric(**{**one.model_dump(), "bins": MOST}) for one in to_search(schema, how)])
+    return replaced(schema, [Numeric(**{**one.model_dump(), "bins": MOST + 2}) for one in to_search(schema, how)])
 
 
 def search(source: Source, budget: Budget, how: Search) -> Found:
     """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values.
 
-    Budget: 1 or 3 % for the class totals, and 10 to 20 % of a column's equal part for its bins, or nothing if the rows
-    are too few. The rest is for the plan, which need not ask for the class totals again.
+    Budget: 2 or 3 % for the class totals, and 10 % of a column's equal part for its bins, or nothing if the rows are
+    too few. The rest is for the plan, which need not ask for the class totals again.
     """
     features, columns = used(source.schema, how), to_search(source.schema, how)
     to_count, _ = budget.split(how.percent, 100 - how.percent)
@@ -55,6 +54,6 @@ def search(source: Source, budget: Budget, how: Search) -> Found:
     found, spent = list[Numeric](), Fraction(0)
     signal = rows * float(min(source.per_row(budget), Fraction(10**9)))
     for choice in choices(columns, budget, signal, len(features)):
-        found += find_bins(source, choice, rows, number_of_bins(signal / len(features), how.fewest))
+        found += find_bins(source, choice, rows, number_of_cells(signal / len(features)))
         spent += choice.budget.epsilon
     return Found(source.recode(*found), Budget(budget.epsilon - to_count.epsilon - spent), {"totals": totals})
