@@ -16,7 +16,7 @@ from .base import PrivateClassifier
 class LinearClassifier(PrivateClassifier):
     """A classifier by sums of weights, with a decision function."""
 
-    search = Search()
+    search = Search(signal=50)
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The score of each class, rows x classes in the order of `classes_`; with two, second minus first."""

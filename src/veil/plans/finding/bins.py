@@ -20,7 +20,6 @@ from .binnings import CELLS, Places, Ways, ways_to_cut, window_cuts
 SHARE = Fraction(1, 10)  # of a column's equal part of epsilon, for choosing its bins
 ROWS = 150  # rows times epsilon, below which their number is too noisy to search
 PER_COLUMN = 4  # the same, divided by the number of columns: with less, bins do not matter
-SIGNAL = 80  # the same, times the columns that choose together: with less, the choice is mostly noise
 TOGETHER = 250  # the same for one column: with less, columns of the same bounds choose together
 FEWEST, MOST = 4, 32  # equal cells that a window has in the end
 
@@ -32,10 +31,11 @@ class Choice(NamedTuple):
     budget: Budget
 
 
-def choices(columns: Sequence[Numeric], budget: Budget, signal: float, among: int) -> Iterator[Choice]:
+def choices(columns: Sequence[Numeric], budget: Budget, signal: float, among: int, enough: float) -> Iterator[Choice]:
     """Which columns have their bins chosen, together or alone, and for how much.
 
-    `signal` is the number of rows times epsilon, `among` the number of all columns that a plan divides it between.
+    `signal` is the number of rows times epsilon, `among` the number of all columns that a plan divides it between. With
+    less than `enough` for the columns that choose together, the choice would be mostly noise.
     """
     base, alike = signal / among, defaultdict[Any, list[Numeric]](list)
     if signal < ROWS or base < PER_COLUMN:
@@ -44,7 +44,7 @@ def choices(columns: Sequence[Numeric], budget: Budget, signal: float, among: in
         key = (column.bounds, column.integer, column.missing)
         alike[key if base < TOGETHER else column.name].append(column)
     for group in alike.values():
-        if base * len(group) >= SIGNAL:
+        if base * len(group) >= enough:
             yield Choice(group, Budget(budget.epsilon * SHARE * len(group) / among))
 
 
@@ -62,10 +62,9 @@ def find_bins(source: Source, choice: Choice, rows: float, cells: int) -> list[N
     return [cut(column, first, places) for column in choice.columns]
 
 
-def number_of_cells(base: float) -> int:
-    """How many cells a window has in the end: the power of two next to half the root of rows times epsilon of its
-    column."""
-    return int(np.clip(2 ** round(log2(sqrt(max(base, FEWEST)) / 2)), FEWEST, MOST))
+def number_of_cells(base: float, fineness: float) -> int:
+    """How many cells a window has in the end: a power of two near the root of a column's rows times epsilon."""
+    return int(np.clip(2 ** round(log2(fineness * sqrt(max(base, FEWEST)))), FEWEST, MOST))
 
 
 def cuts_of(fine: Fine, ways: Ways, won: int, cells: int) -> Places:

@@ -11,10 +11,16 @@ from .bins import MOST, choices, find_bins, number_of_cells
 
 
 class Search(NamedTuple):
-    """How a method wants bins found: the per cent of epsilon for the class totals (as much as the method itself would
-    pay for them), and the columns that it uses (None: all)."""
+    """How a method wants bins found.
+
+    `percent` of epsilon are for the class totals, as much as the method itself would pay for them. A choice is made if
+    it has a `signal` of this many rows times epsilon, divided by the number of columns; windows have `fineness` times
+    the root of that in cells. `columns` are those that the method uses (None: all).
+    """
 
     percent: int = 3
+    signal: float = 80
+    fineness: float = 0.5
     columns: Sequence[str] | None = None
 
 
@@ -53,7 +59,8 @@ def search(source: Source, budget: Budget, how: Search) -> Found:
     rows = max(float(totals.value.sum()), 0.0)
     found, spent = list[Numeric](), Fraction(0)
     signal = rows * float(min(source.per_row(budget), Fraction(10**9)))
-    for choice in choices(columns, budget, signal, len(features)):
-        found += find_bins(source, choice, rows, number_of_cells(signal / len(features)))
+    cells = number_of_cells(signal / len(features), how.fineness)
+    for choice in choices(columns, budget, signal, len(features), how.signal):
+        found += find_bins(source, choice, rows, cells)
         spent += choice.budget.epsilon
     return Found(source.recode(*found), Budget(budget.epsilon - to_count.epsilon - spent), {"totals": totals})
