@@ -22,6 +22,7 @@ from ..errors import BadInput
 from ..files.artefacts import plain_settings
 from ..kernel import Budget, Source
 from ..pages import Page, Reported
+from ..plans.finding.search import recoded_as
 from ..plans.narrow import Narrow
 from ..plans.outcome import Outcome
 from ..schema import Schema
@@ -85,15 +86,16 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
             given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
             fitted.append(clone(step).set_params(epsilon=part.epsilon, **given).fit_source(source, part))
             if isinstance(step, PrivateSelector):
-                found = [one for one in fitted[-1].schema_.features if one != source.schema.get(one.name)]
-                narrow: Any = Narrow(source.recode(*found), fitted[-1].selected_schema_)  # bins are found once
+                binned = recoded_as(source, fitted[-1].schema_)  # so that bins are found once
+                narrow: Any = Narrow(binned, fitted[-1].selected_schema_)
                 source = narrow
         return fitted
 
     def hold(self, outcome: Outcome[Any]) -> Self:
         first, last = outcome.made[0], outcome.made[-1]
         releases = tuple(release for step in outcome.made for release in step.releases_)  # in each step's vocabulary
-        super().hold(replace(outcome, schema=last.schema_, releases=releases))
+        searched = tuple(release for step in outcome.made for release in step.outcome_.searched)
+        super().hold(replace(outcome, schema=last.schema_, releases=releases, searched=searched))
         self.classes_, self.n_features_in_ = last.classes_, first.n_features_in_
         return self
 

@@ -109,7 +109,7 @@ def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None
     """
     source = opened(made_up(schema, guessed_rows(schema)), schema, budget, noise=0)
     outcome = run(source, plan, budget, how=how)
-    return Rehearsal((*outcome.searched, *outcome.releases[len(outcome.known) :]), schema)
+    return Rehearsal(outcome.answers, schema)
 
 
 def guessed_rows(schema: Schema) -> int:

@@ -47,6 +47,11 @@ def widest(schema: Schema, how: Search) -> Schema:
     return replaced(schema, [Numeric(**{**one.model_dump(), "bins": MOST + 2}) for one in to_search(schema, how)])
 
 
+def recoded_as(source: Source, schema: Schema) -> Source:
+    """The source with the bins that the columns of this schema have, as a search on other rows of it found them."""
+    return source.recode(*(column for column in schema.features if column != source.schema.get(column.name)))
+
+
 def search(source: Source, budget: Budget, how: Search) -> Found:
     """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values.
 
