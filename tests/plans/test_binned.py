@@ -96,7 +96,7 @@ def test_without_a_search_nothing_is_said():
 def test_too_few_rows_are_said_with_how_many_would_do():
     model = fitted(Numeric(name="x", **WIDE), rows=5)
     assert ways(model) == {"x": NOT_TRIED} and in_short(model.outcome_) == ""
-    assert "for which about 40 would be needed" in model.report()
+    assert "for which about 150 would be needed" in model.report()
 
 
 def test_a_report_shows_the_bins_and_says_that_careless_bounds_are_fine(mixed):

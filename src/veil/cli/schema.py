@@ -173,7 +173,7 @@ def _rows(schema: Schema) -> Iterator[tuple[str, str, str, str]]:
     found = {column.name: within(column) for column in searched(schema)}
     for column, (name, kind, codes, shown) in zip(schema.column, column_rows(schema), strict=True):
         unknown = column.name in found
-        yield name, kind, f"up to {MOST + 1}" if unknown else codes, found[column.name] if unknown else shown
+        yield name, kind, f"up to {MOST + 3}" if unknown else codes, found[column.name] if unknown else shown
 
 
 def _say_careless(schema: Schema) -> None:

@@ -13,6 +13,7 @@ from ..kernel import Budget, Ledger, exact
 from ..models import PrivateClassifier
 from ..models.base import keep_names
 from ..models.rows import training_columns
+from ..plans.finding.search import recoded_as
 from ..plans.rehearsal import Rehearsal
 from ..plans.run import guessed_rows, made_up, opened, run, try_out
 from ..questions import Linear
@@ -41,7 +42,8 @@ def fit_and_evaluate(
     source = opened(columns, schema, max(budget, cost), **asked)
     training, testing = source.split_at_random(part.denominator - part.numerator, part.numerator)
     keep_names(model.fit_source(training, budget), rows)
-    outcome = run(testing, partial(judge, scorer=model.scorer_), cost, method="roc")
+    judging = recoded_as(testing, model.schema_)  # with the bins that were found for the model
+    outcome = run(judging, partial(judge, scorer=model.scorer_), cost, method="roc")
     return curves_of(*outcome.made, place, {"outcome_": replace(outcome, schema=judged), "judged_": Judged.of(model)})
 
 
@@ -51,8 +53,7 @@ def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Rehe
     ledger = Ledger(max(Budget(model.epsilon), Budget(epsilon)), schema.name)
     rows = made_up(schema, guessed_rows(schema))
     curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
-    asked = (*trial.searched_, *trial.releases_[len(trial.outcome_.known) :])
-    return Rehearsal((*asked, *curve.releases_), schema)
+    return Rehearsal((*trial.outcome_.answers, *curve.releases_), schema)
 
 
 def _part(share: Any) -> Fraction:

@@ -10,6 +10,7 @@ from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from .noise import SMALLEST_EPSILON, SeededNoise, SystemNoise, make_noise
 from .opendp import OpenDPNoise
 from .owning import MOST_COUNTS, own, whole
+from .recoding import replaced
 from .release import Release, SparseCounts
 from .scores import (
     PARTS,
@@ -37,6 +38,6 @@ __all__ = [
     "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
     "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",
     "by_column", "exact", "line_of",
-    "make_noise", "open_source", "own", "stacked", "whole",
+    "make_noise", "open_source", "own", "replaced", "stacked", "whole",
 ]
 # fmt: on

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from ..errors import BadInput
 from .noise import BLOCK, Integers, Noise
-from .owning import whole
+
+LARGEST = 1 << 30  # handicap
 
 
 def permute_and_flip(scores: Integers, rate: Fraction, noise: Noise) -> int:
@@ -40,8 +41,8 @@ def permute_and_flip_each(scores: Integers, allowed: npt.NDArray[np.bool_], rate
 
 
 def own_handicaps(handicaps: Any, count: int) -> Integers:
-    """One integer for each candidate, none so large that scores could overflow."""
-    marks = [whole(mark, "a handicap", -(2**30), 2**30) for mark in handicaps] if handicaps is not None else [0] * count
-    if len(marks) != count:
-        raise BadInput("give one handicap for each candidate")
-    return np.array(marks, np.int64)
+    """A copy of the handicaps: one whole number for each candidate, none so large that scores could overflow."""
+    marks = np.array(np.zeros(count, np.int64) if handicaps is None else handicaps)
+    if marks.shape != (count,) or marks.dtype.kind not in "iu" or not np.all((-LARGEST <= marks) & (marks <= LARGEST)):
+        raise BadInput(f"give a handicap for each candidate: whole numbers from {-LARGEST} to {LARGEST}")
+    return marks.astype(np.int64)

@@ -24,9 +24,9 @@ from ..plans.finding.search import Search
 from ..plans.finish import log_probabilities, probabilities
 from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import opened, rehearse, run, try_out
+from ..plans.run import opened, rehearse, run
 from ..questions import Scorer
-from ..schema import Numeric, Schema
+from ..schema import Schema
 from ..synopsis.domain import declared_values
 from ..verdicts import Verdict, of_answers
 from ..verdicts.verdict import shown, warn_if_bad
@@ -112,8 +112,6 @@ class PrivateEstimator(Published, BaseEstimator):
         budget = Budget(budget)
         settings = {**self.settings(), "epsilon": str(budget.epsilon)}
         how = self.search_for(source.schema)
-        if how is not None:
-            try_out(self._plan, with_public_bins(source.schema), budget)  # a refusal should come before a charge
         return self.hold(run(source, self._plan, budget, method=self.method, settings=settings, how=how))
 
     def hold(self, outcome: Outcome[Any]) -> Self:
@@ -254,8 +252,7 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         diagram = str(super()._html_repr())
         if not hasattr(self, "outcome_"):
             return diagram
-        answers = (*self.searched_, *self.releases_[len(self.outcome_.known) :])
-        rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in answers]
+        rows = [(release.receipt.verb, _asked(release), *_noise(release)) for release in self.outcome_.answers]
         header = ["answer", "about", "noise scale", "95 % within"]
         all_in = ".searched_ and .releases_" if self.searched_ else ".releases_"
         return diagram + html_table(self._summary(), header, rows, all_in=all_in)
@@ -272,14 +269,6 @@ def keep_names(model: Any, X: Any) -> None:
     if not issparse(table) and has_names(table):
         known = names if matrix else [column.name for column in (*schema.features, *schema.texts)]
         model.feature_names_in_ = np.array(known, object)
-
-
-def with_public_bins(schema: Schema) -> Schema:
-    """The schema as if the public bins were kept of all columns, so that none are searched for."""
-    searched = [isinstance(column, Numeric) and column.searched for column in schema.column]
-    columns = zip(schema.column, searched, strict=True)
-    kept = tuple(column.model_copy(update={"bins": "public"}) if yes else column for column, yes in columns)
-    return schema.model_copy(update={"column": kept})
 
 
 def is_public(schema: Any) -> bool:

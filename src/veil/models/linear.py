@@ -18,11 +18,11 @@ from .base import PrivateClassifier
 class LinearClassifier(PrivateClassifier):
     """A classifier by sums of weights, with a decision function."""
 
-    search = Search(fewest=4)
+    search = Search(signal=50)
 
     def search_for(self, schema: Schema) -> Search | None:
         """How bins are found; None also where there might then be too many to fit, which nobody should pay to learn."""
-        return None if too_many(schema, MOST + 1) else super().search_for(schema)
+        return None if too_many(schema, MOST + 3) else super().search_for(schema)
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The score of each class, rows x classes in the order of `classes_`; with two, second minus first."""

@@ -22,6 +22,7 @@ from ..errors import BadInput
 from ..files.artefacts import plain_settings
 from ..kernel import Budget, Source
 from ..pages import Page, Reported
+from ..plans.finding.search import recoded_as
 from ..plans.narrow import Narrow
 from ..plans.outcome import Outcome
 from ..schema import Schema
@@ -85,7 +86,8 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
             given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
             fitted.append(clone(step).set_params(epsilon=part.epsilon, **given).fit_source(source, part))
             if isinstance(step, PrivateSelector):
-                narrow: Any = Narrow(source, fitted[-1].selected_schema_)
+                binned = recoded_as(source, fitted[-1].schema_)  # so that bins are found once
+                narrow: Any = Narrow(binned, fitted[-1].selected_schema_)
                 source = narrow
         return fitted
 

@@ -43,7 +43,7 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
     """
 
     task, takes_words = "select", True
-    search = Search(percent=1)
+    search = Search(percent=2)
 
     def fit_transform(self, X: Any, y: Any = None, **more: Any) -> Any:
         """Fit, and return X with the selected features alone, as a scikit-learn pipeline needs it for its next step.

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from ..display import number
 from ..kernel import Receipt
 from ..schema import Date, Numeric
-from .finding.bins import ENOUGH, SHARES
+from .finding.bins import PER_COLUMN, ROWS
+from .finding.search import Search, to_search
 from .outcome import Outcome
 
 FOUND, PUBLIC, DECLARED, NOT_TRIED = "found", "public", "declared", "not searched"
@@ -64,12 +65,12 @@ def in_short(outcome: Outcome[Any]) -> str:
     return f"{', '.join(said)} for epsilon {_about_so(search_cost(outcome))} of {_about_so(outcome.epsilon)}"
 
 
-def too_few(outcome: Outcome[Any]) -> tuple[int, int]:
+def too_few(outcome: Outcome[Any], how: Search) -> tuple[int, int]:
     """The noisy number of rows, and about how many there should be for any bins to be searched for."""
-    columns = [one for one in outcome.schema.features if isinstance(one, Numeric) and one.searched]
+    columns, among = to_search(outcome.schema, how), len(outcome.schema.features)
     alike = max(Counter((one.bounds, one.integer, one.missing) for one in columns).values(), default=1)
-    least = Fraction(ENOUGH) / SHARES[1] * outcome.schema.rows_per_person * len(outcome.schema.features) / alike
-    return int(outcome.searched[0].value.sum()), ceil(least / Fraction(outcome.settings["epsilon"]))
+    least = max(ROWS, PER_COLUMN * among, how.signal * among / alike) * outcome.schema.rows_per_person
+    return int(outcome.searched[0].value.sum()), ceil(Fraction(least) / Fraction(outcome.settings["epsilon"]))
 
 
 def _about(receipt: Receipt, column: Numeric, outcome: Outcome[Any]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..kernel import Release, Source
+from ..kernel import Release, Source, replaced
 from ..questions import Bag
 from ..schema import Schema
 
@@ -27,6 +27,10 @@ class Narrow:
         """The releases and receipts of the source so far, in order; questions about words in the smaller vocabulary."""
         found = self._source.record
         return found._replace(releases=[*map(self._narrow, found.releases)])
+
+    def recode(self, *columns: Any) -> "Narrow":
+        """The same rows and columns, with these instead of those of their names."""
+        return Narrow(self._source.recode(*columns), replaced(self.schema, columns))
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:
         if verb.startswith("_"):

@@ -45,6 +45,12 @@ class Outcome(Generic[Made]):
         return tuple(release for release in self.releases if release.receipt.number in before)
 
     @property
+    def answers(self) -> tuple[Release[Any], ...]:
+        """All answers, each once, those of the search first."""
+        before = {release.receipt.number for release in self.searched}
+        return (*self.searched, *(release for release in self.releases if release.receipt.number not in before))
+
+    @property
     def left(self) -> Budget:
         """The budget that the search left to the method."""
         spent = {release.receipt.number: release.receipt.epsilon for release in self.searched}

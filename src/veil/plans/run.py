@@ -12,7 +12,7 @@ from ..errors import BadInput, BudgetRefused, NoLedger, warn
 from ..kernel import Budget, Ledger, Source, make_noise, open_source
 from ..schema import Categorical, Date, Numeric, Schema
 from ..schema.calendars import PARTS
-from .finding.search import Found, Search, search
+from .finding.search import Found, Search, search, to_search, widest
 from .outcome import OWN_LEDGERS, Outcome
 from .rehearsal import Rehearsal
 
@@ -63,8 +63,10 @@ def run(
 ) -> Outcome[Result]:
     """Run a plan on an open source, with `how` after a search for bins. Returns its Outcome, with the releases and
     receipts of this run alone."""
-    start = source.record
-    found = Found(source, budget, {}) if how is None else search(source, budget, how)
+    start, found = source.record, Found(source, budget, {})
+    if how is not None and to_search(source.schema, how):
+        try_out(plan, widest(source.schema, how), budget)  # what it refuses is refused before the search is charged
+        found = search(source, budget, how)
     asked = len(source.record.releases) - len(start.releases)
     made = plan(found.source, found.budget, **found.known)
     end = found.source.record
@@ -95,9 +97,9 @@ def check_budget(ledger: Ledger, budget: Budget) -> None:
         )
 
 
-def try_out(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None) -> None:
+def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
     """Run the plan on a table without rows, so that the kernel refuses before anything is charged."""
-    run(opened(made_up(schema, 0), schema, budget, noise=0), plan, budget, how=how)
+    plan(opened(made_up(schema, 0), schema, budget, noise=0), budget)
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None) -> Rehearsal:
@@ -107,7 +109,7 @@ def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None
     """
     source = opened(made_up(schema, guessed_rows(schema)), schema, budget, noise=0)
     outcome = run(source, plan, budget, how=how)
-    return Rehearsal((*outcome.searched, *outcome.releases[len(outcome.known) :]), schema)
+    return Rehearsal(outcome.answers, schema)
 
 
 def guessed_rows(schema: Schema) -> int:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..display import number
 from ..plans.binned import DECLARED, FOUND, NOT_TRIED, PUBLIC, Binned, bins_of, search_cost, too_few
+from ..plans.finding.search import Search
 from ..plans.outcome import Outcome
 from ..schema import Numeric
 from . import sections
@@ -27,14 +28,14 @@ WIDTH, STRIP, GAP = 380, 12, 16  # of a picture, in pixels
 Places = npt.NDArray[np.float64]
 
 
-def bins(outcome: Outcome[Any]) -> str:
+def bins(outcome: Outcome[Any], how: Search | None) -> str:
     """The bins of each numeric column, whether they were found, and what finding them cost; "" without a search."""
     columns = bins_of(outcome)
     if not columns:
         return ""
     rows = [(one.column.name, described(one.column), WORDS[one.how], _cost(one)) for one in columns]
     listing = sections.table("Numeric columns and their bins", ["column", "bins", "these are", "epsilon, about"], rows)
-    return sections.section("Bins", _lead(outcome, columns), listing, _figures(columns), FREE)
+    return sections.section("Bins", _lead(outcome, columns, how or Search()), listing, _figures(columns), FREE)
 
 
 def described(column: Numeric) -> str:
@@ -49,11 +50,11 @@ def described(column: Numeric) -> str:
     return f"{plural(len(inner) + 1, 'bin')} {ends}, {edges}"
 
 
-def _lead(outcome: Outcome[Any], columns: Sequence[Binned]) -> str:
+def _lead(outcome: Outcome[Any], columns: Sequence[Binned], how: Search) -> str:
     """What was found and what it cost, or why nothing was searched."""
     spent, found = search_cost(outcome), sum(one.how == FOUND for one in columns)
     if not spent:
-        rows, needed = too_few(outcome)
+        rows, needed = too_few(outcome, how)
         few = (
             f"about {max(rows, 0):,} rows are too few to find bins of {plural(len(outcome.schema.features), 'column')}"
         )

@@ -34,7 +34,7 @@ def parts(model: PrivateClassifier, left: Fraction | None, limit: Fraction | Non
     return [
         _headline(model, left, limit),
         _asked(model),
-        bins(model.outcome_),
+        bins(model.outcome_, model.search),
         sections.cost(model.outcome_, left, limit),
         sections.noise(model.outcome_),
         sections.released(

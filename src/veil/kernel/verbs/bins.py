@@ -30,7 +30,7 @@ class Binning(Asking):
     """The verb that chooses bins."""
 
     def choose_bins(
-        self, columns: Sequence[str], ways: Any, cap: int, budget: Budget, *, handicaps: Sequence[int] | None = None
+        self, columns: Sequence[str], ways: Any, cap: int, budget: Budget, *, handicaps: Any = None
     ) -> Release[int]:
         """The index of the winning way alone. Each of the `ways` is a list of ascending places among the fine cuts:
         a bin holds the cells from one to the next. Missing values, and cells before the first place or after the last,

@@ -7,20 +7,21 @@ score is the number of rows that are left if every bin may keep only a sixteenth
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from math import log2, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernel import Budget, Release, Source
+from ...kernel import Budget, Source
 from ...schema import Numeric
 from ...schema.fine import Fine, finest
-from .binnings import CELLS, Places, ways_to_cut
+from .binnings import CELLS, Places, Ways, ways_to_cut, window_cuts
 
-SHARES = Fraction(1, 10), Fraction(1, 5)  # of a column's part of epsilon, least and most, for choosing its bins
-ALONE, TOGETHER = 25, 45  # rows times epsilon that a choice should have, for one column and for several alike
-ENOUGH = 8  # the least with which it is tried
-PER_BIN = 0.7
-MOST = CELLS + 2  # with the tails of a window
+SHARE = Fraction(1, 10)  # of a column's equal part of epsilon, for choosing its bins
+ROWS = 150  # rows times epsilon, below which their number is too noisy to search
+PER_COLUMN = 4  # the same, divided by the number of columns: with less, bins do not matter
+TOGETHER = 250  # the same for one column: with less, columns of the same bounds choose together
+FEWEST, MOST = 4, 32  # equal cells that a window has in the end
 
 
 class Choice(NamedTuple):
@@ -30,51 +31,55 @@ class Choice(NamedTuple):
     budget: Budget
 
 
-def choices(columns: Sequence[Numeric], budget: Budget, signal: float, among: int) -> Iterator[Choice]:
+def choices(columns: Sequence[Numeric], budget: Budget, signal: float, among: int, enough: float) -> Iterator[Choice]:
     """Which columns have their bins chosen, together or alone, and for how much.
 
-    `signal` is the number of rows times epsilon, `among` the number of all columns that a plan divides it between.
+    `signal` is the number of rows times epsilon, `among` the number of all columns that a plan divides it between. With
+    less than `enough` for the columns that choose together, the choice would be mostly noise.
     """
-    base, alike = signal / among, defaultdict(list)
+    base, alike = signal / among, defaultdict[Any, list[Numeric]](list)
+    if signal < ROWS or base < PER_COLUMN:
+        return
     for column in columns:
-        alike[column.bounds, column.integer, column.missing].append(column)
+        key = (column.bounds, column.integer, column.missing)
+        alike[key if base < TOGETHER else column.name].append(column)
     for group in alike.values():
-        pooled = len(group) > 1 and base * float(SHARES[0]) < ALONE
-        for some in [group] if pooled else [[column] for column in group]:
-            strength, target = base * len(some), TOGETHER if pooled else ALONE
-            share = min(max(Fraction(target / max(strength, 1e-9)).limit_denominator(1000), SHARES[0]), SHARES[1])
-            if float(share) * strength >= ENOUGH:
-                yield Choice(some, Budget(budget.epsilon * share * len(some) / among))
+        if base * len(group) >= enough:
+            yield Choice(group, Budget(budget.epsilon * SHARE * len(group) / among))
 
 
-def find_bins(source: Source, choice: Choice, rows: float, most: int) -> list[Numeric]:
-    """The columns of a choice with the bins that were found, at most about `most`; it costs the choice's budget."""
+def find_bins(source: Source, choice: Choice, rows: float, cells: int) -> list[Numeric]:
+    """The columns of a choice with the bins that were found, about `cells` of them; it costs the choice's budget."""
     first = finest(choice.columns[0])
     ways = ways_to_cut(first, choice.columns[0].integer)
     rate = float(min(source.per_row(choice.budget), Fraction(10**9))) / len(choice.columns)
-    handicaps = np.minimum(np.round(ways.odds / rate), 2**30).astype(int).tolist()
+    handicaps = np.minimum(np.round(ways.alike / rate), 2**30).astype(np.int64)
     names, cap = [column.name for column in choice.columns], max(round(rows / CELLS), 1)
-    won: Release[int] = source.choose_bins(names, ways.places, cap, choice.budget, handicaps=handicaps)
-    if won.value == 0:
+    won = source.choose_bins(names, ways.places, cap, choice.budget, handicaps=handicaps).value
+    if won == 0:
         return [column.model_copy(update={"bins": "public"}) for column in choice.columns]
-    cuts = np.unique(ways.places[won.value])
-    return [cut(column, first, merged(cuts, most)) for column in choice.columns]
+    places = cuts_of(first, ways, won, cells)
+    return [cut(column, first, places) for column in choice.columns]
 
 
-def number_of_bins(base: float, fewest: int) -> int:
-    """How many bins a column may have, from the rows times epsilon that are its part."""
-    return int(np.clip(round(PER_BIN * np.sqrt(base)), fewest, MOST))
+def number_of_cells(base: float, fineness: float) -> int:
+    """How many cells a window has in the end: a power of two near the root of a column's rows times epsilon."""
+    return int(np.clip(2 ** round(log2(fineness * sqrt(max(base, FEWEST)))), FEWEST, MOST))
 
 
-def merged(cuts: Places, most: int) -> Places:
-    """The cuts between at most so many bins, each of about equally many of the bins between these cuts."""
-    bins = len(cuts) - 1
-    places = np.unique([-(-step * bins // most) for step in range(most + 1)]) if bins > most else np.arange(bins + 1)
-    return np.asarray(cuts[places])
+def cuts_of(fine: Fine, ways: Ways, won: int, cells: int) -> Places:
+    """The places of the winner's cuts: a window in this many cells, or octaves merged to about as many."""
+    start, width = ways.windows[won]
+    if width:
+        return window_cuts(fine, int(start), int(width), cells)
+    cuts = np.unique(ways.places[won])[1:-1]
+    bins = len(cuts) + 1
+    kept = [i - 1 for i in range(1, bins) if bins <= cells + 2 or i * cells // bins > (i - 1) * cells // bins]
+    return np.asarray(cuts[kept])
 
 
 def cut(column: Numeric, fine: Fine, places: Places) -> Numeric:
-    """The column with bins between these places among the fine cuts."""
+    """The column with bins between these places among the fine cuts, and its bounds."""
     low, high = column.bounds
-    inner = [float(edge) for edge in fine.cuts[places] if low < edge < high]
+    inner = [float(edge) for edge in np.unique(fine.cuts[places]) if low < edge < high]
     return Numeric(**{**column.model_dump(), "edges": (low, *inner, high)})

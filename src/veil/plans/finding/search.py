@@ -4,18 +4,23 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ...kernel import Budget, Release, Source
+from ...kernel import Budget, Release, Source, replaced
 from ...questions import WHOLE
-from ...schema import Numeric
-from .bins import choices, find_bins, number_of_bins
+from ...schema import Categorical, Numeric, Schema
+from .bins import MOST, choices, find_bins, number_of_cells
 
 
 class Search(NamedTuple):
-    """How a method wants bins found: the fewest that a column should have, the per cent of epsilon for the class totals
-    (as much as the method itself would pay for them), and the columns that it uses (None: all)."""
+    """How a method wants bins found.
 
-    fewest: int = 6
+    `percent` of epsilon are for the class totals, as much as the method itself would pay for them. A choice is made if
+    it has a `signal` of this many rows times epsilon, divided by the number of columns; windows have `fineness` times
+    the root of that in cells. `columns` are those that the method uses (None: all).
+    """
+
     percent: int = 3
+    signal: float = 80
+    fineness: float = 0.5
     columns: Sequence[str] | None = None
 
 
@@ -27,22 +32,40 @@ class Found(NamedTuple):
     known: dict[str, Release[Any]]
 
 
+def used(schema: Schema, how: Search) -> list[Categorical | Numeric]:
+    """The columns that a method uses."""
+    return [column for column in schema.features if how.columns is None or column.name in how.columns]
+
+
+def to_search(schema: Schema, how: Search) -> list[Numeric]:
+    """The columns among them whose bins may be found."""
+    return [column for column in used(schema, how) if isinstance(column, Numeric) and column.searched]
+
+
+def widest(schema: Schema, how: Search) -> Schema:
+    """The schema with as many bins as a search may find."""
+    return replaced(schema, [Numeric(**{**one.model_dump(), "bins": MOST + 2}) for one in to_search(schema, how)])
+
+
+def recoded_as(source: Source, schema: Schema) -> Source:
+    """The source with the bins that the columns of this schema have, as a search on other rows of it found them."""
+    return source.recode(*(column for column in schema.features if column != source.schema.get(column.name)))
+
+
 def search(source: Source, budget: Budget, how: Search) -> Found:
     """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values.
 
-    Budget: 1 or 3 % for the class totals, and 10 to 20 % of a column's equal part for its bins, or nothing if the rows
-    are too few. The rest is for the plan, which need not ask for the class totals again.
+    Budget: 2 or 3 % for the class totals, and 10 % of a column's equal part for its bins, or nothing if the rows are
+    too few. The rest is for the plan, which need not ask for the class totals again.
     """
-    features = [column for column in source.schema.features if how.columns is None or column.name in how.columns]
-    columns = [column for column in features if isinstance(column, Numeric) and column.searched]
-    if not columns:
-        return Found(source, budget, {})
+    features, columns = used(source.schema, how), to_search(source.schema, how)
     to_count, _ = budget.split(how.percent, 100 - how.percent)
     totals = source.count(WHOLE, to_count)
     rows = max(float(totals.value.sum()), 0.0)
     found, spent = list[Numeric](), Fraction(0)
     signal = rows * float(min(source.per_row(budget), Fraction(10**9)))
-    for choice in choices(columns, budget, signal, len(features)):
-        found += find_bins(source, choice, rows, number_of_bins(signal / len(features), how.fewest))
+    cells = number_of_cells(signal / len(features), how.fineness)
+    for choice in choices(columns, budget, signal, len(features), how.signal):
+        found += find_bins(source, choice, rows, cells)
         spent += choice.budget.epsilon
     return Found(source.recode(*found), Budget(budget.epsilon - to_count.epsilon - spent), {"totals": totals})
