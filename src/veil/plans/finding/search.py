@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...kernel import Budget, Release, Source, replaced
 from ...questions import WHOLE
 from ...schema import Categorical, Numeric, Schema
@@ -44,7 +46,13 @@ def to_search(schema: Schema, how: Search) -> list[Numeric]:
 
 def widest(schema: Schema, how: Search) -> Schema:
     """The schema with as many bins as a search may find."""
-    return replaced(schema, [Numeric(**{**one.model_dump(), "bins": MOST + 2}) for one in to_search(schema, how)])
+    return replaced(schema, [Numeric(**{**one.model_dump(), "edges": _many(one)}) for one in to_search(schema, how)])
+
+
+def _many(column: Numeric) -> tuple[float, ...]:
+    """Edges of as many bins; of fewer, where there are not as many numbers between the bounds."""
+    steps = np.linspace(*column.bounds, MOST + 3)
+    return tuple(np.unique(np.floor(steps) if column.integer else steps).tolist())
 
 
 def recoded_as(source: Source, schema: Schema) -> Source:
