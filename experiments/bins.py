@@ -40,7 +40,7 @@ def loosened(schema: Schema, bounds: str, public: bool) -> Schema:
     above, below = BOUNDS[bounds]
 
     def longer(column: Any) -> Any:
-        if not isinstance(column, Numeric) or not column.searched:
+        if not isinstance(column, Numeric) or column.kind != "numeric" or column.edges:
             return column
         low, high = column.bounds
         width = high - low
