@@ -5,10 +5,12 @@ at the same epsilon: with the declared bounds, with a range ten times as long, a
 both sides. Results go to experiments/results/bins.parquet; what it holds is not repeated. Noise is seeded.
 """
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,12 +40,12 @@ def loosened(schema: Schema, bounds: str, public: bool) -> Schema:
     above, below = BOUNDS[bounds]
 
     def longer(column: Any) -> Any:
-        if not isinstance(column, Numeric) or column.kind != "numeric":
+        if not isinstance(column, Numeric) or column.kind != "numeric" or column.edges:
             return column
         low, high = column.bounds
         width = high - low
         declared = {**column.model_dump(), "bounds": (low - below * width, low + above * width)}
-        return Numeric(**{**declared, "bins": "public" if public and column.searched else column.bins})
+        return Numeric(**{**declared, "bins": "public" if public else None})
 
     return schema.model_copy(update={"column": tuple(map(longer, schema.column))})
 
@@ -69,7 +71,9 @@ def missing(known: pd.DataFrame, tables: list[str], methods: list[str], seeds: i
 def main(methods: list[str], tables: list[str], seeds: int) -> None:
     """Do the runs that are missing, and print the means over the tables."""
     known = pd.read_parquet(FILE) if FILE.exists() else pd.DataFrame(columns=KEY)
-    data, rows = {name: load(name, published=True) for name in tables}, list[dict[str, Any]]()
+    folder = Path(os.environ.get("VEIL_DATA") or "../shared/data")
+    data = {name: load(str(folder / f"{name}.csv.gz"), published=True) for name in tables}  # with their own schemas
+    rows = list[dict[str, Any]]()
     for key in missing(known, tables, methods, seeds):
         rows.append({**dict(zip(KEY, key, strict=True)), **run(data[key[0]], *key[1:])})
         if len(rows) % 50 == 0:

@@ -173,7 +173,7 @@ def test_a_fit_takes_each_column_apart_once(monkeypatch: pytest.MonkeyPatch) -> 
     apart, seen = encoding.as_column, Counter[str]()
 
     def counting(values: Any, name: str) -> Any:
-        seen[name] += 1
+        seen[name] += len(values) > 0  # a table without rows is tried first
         return apart(values, name)
 
     monkeypatch.setattr(encoding, "as_column", counting)

@@ -89,7 +89,7 @@ def test_a_cap_that_counts_rows_would_lose_more():
 @pytest.mark.parametrize("columns", [("x",), ("x", "z")])
 def test_the_answers_have_that_law(columns):
     fine, values = finest(SCHEMA.get("x")), [100, 100, 100, 400, 700]
-    places = fine.steps[np.array([0, 8192, 16384, 24576, 32768])]
+    places = fine.steps[np.array([0, 4096, 8192, 12288, 16384])]
     source, runs = source_of(**dict.fromkeys(columns, values)), 1000
     seen = np.bincount(
         [source.choose_bins(columns, places[WAYS], 2, Budget("0.7")).value for _ in range(runs)], minlength=4
@@ -100,7 +100,7 @@ def test_the_answers_have_that_law(columns):
 
 
 def test_handicaps_are_subtracted_and_missing_rows_are_in_no_bin():
-    places = finest(SCHEMA.get("x")).steps[np.array([[0, 16384, 32768], [0, 0, 32768]])]
+    places = finest(SCHEMA.get("x")).steps[np.array([[0, 8192, 16384], [0, 0, 16384]])]
     source = source_of(x=[100.0, 900.0, None, "none"] * 50)
     for handicap, winner in ((0, 0), (49, 0), (51, 1)):  # 100 rows are left in two bins, 50 in one
         assert source.choose_bins(["x"], places, 50, HUGE, handicaps=[handicap, 0]).value == winner

@@ -97,7 +97,7 @@ def _cuts_below(cuts: npt.NDArray[np.float64]) -> Callable[[npt.NDArray[np.float
 
     For many, their range is divided into equal buckets. A larger number never has a lower bucket, since each step of
     the computation keeps the order: so cuts in lower buckets are below it, and those in higher ones are not. In its
-    own bucket one cut is compared or, if there are more, all cuts are searched.
+    own bucket one cut is compared; those of crowded buckets are searched in the same way, in buckets of their own.
     """
     if len(cuts) <= FEW_CUTS:
         return lambda x: _few_below(cuts, x)
@@ -107,15 +107,17 @@ def _cuts_below(cuts: npt.NDArray[np.float64]) -> Callable[[npt.NDArray[np.float
         clipped = np.fmin(np.fmax((x - low) * scale + 0.5, 0), BUCKETS)  # NaN as 0: a cast of it is undefined
         return np.asarray(clipped, np.uint16)
 
-    places, ends = buckets(cuts), np.append(cuts, np.inf)
-    first = np.searchsorted(places, np.arange(2**16)).astype(np.uint16)
-    crowded = np.bincount(places, minlength=2**16) > 1
+    places, ends, every = buckets(cuts), np.append(cuts, np.inf), np.arange(2**16)
+    first, crowded = np.searchsorted(places, every), np.bincount(places, minlength=2**16) > 1
+    if np.count_nonzero(inner := crowded[places]) > 0.8 * len(cuts):
+        return lambda x: np.searchsorted(cuts, x, side="right")
+    others, within = first - np.searchsorted(places[inner], every), _cuts_below(cuts[inner])
 
     def below(x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        codes = np.take(first, found := buckets(x))
+        codes = np.take(first.astype(np.uint16), found := buckets(x))
         codes += x >= np.take(ends, codes)
         rest = np.flatnonzero(np.take(crowded, found))
-        codes[rest] = np.searchsorted(cuts, x[rest], side="right")
+        codes[rest] = np.take(others, found[rest]) + within(x[rest])
         return codes
 
     return below

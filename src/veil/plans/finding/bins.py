@@ -15,7 +15,7 @@ import numpy as np
 from ...kernel import Budget, Source
 from ...schema import Numeric
 from ...schema.fine import Fine, finest
-from .binnings import CELLS, Places, Ways, ways_to_cut, window_cuts
+from .binnings import CELLS, Places, Ways, ways_to_cut
 
 SHARE = Fraction(1, 10)  # of a column's equal part of epsilon, for choosing its bins
 ROWS = 150  # rows times epsilon, below which their number is too noisy to search
@@ -69,9 +69,9 @@ def number_of_cells(base: float, fineness: float) -> int:
 
 def cuts_of(fine: Fine, ways: Ways, won: int, cells: int) -> Places:
     """The places of the winner's cuts: a window in this many cells, or octaves merged to about as many."""
-    start, width = ways.windows[won]
-    if width:
-        return window_cuts(fine, int(start), int(width), cells)
+    if ways.window[won]:
+        low, high = fine.cuts[ways.places[won, [1, -2]]]
+        return np.minimum(np.searchsorted(fine.cuts, np.linspace(low, high, cells + 1)), len(fine.cuts) - 1)
     cuts = np.unique(ways.places[won])[1:-1]
     bins = len(cuts) + 1
     kept = [i - 1 for i in range(1, bins) if bins <= cells + 2 or i * cells // bins > (i - 1) * cells // bins]
