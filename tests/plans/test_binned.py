@@ -20,6 +20,7 @@ from veil.cli.bounds import careless
 from veil.cli.charge import facts
 from veil.evaluate.together import rehearse_both
 from veil.plans.binned import DECLARED, FOUND, NOT_TRIED, PUBLIC, bins_of, in_short, search_cost
+from veil.verdicts import of_answers
 
 CHANCE = np.random.default_rng(3)
 ROWS = 4000
@@ -140,6 +141,16 @@ def test_a_rehearsal_with_test_rows_shows_the_search_and_all_that_is_paid():
     training = [release for release in plan if release.receipt.account == plan[0].receipt.account]
     assert [release.receipt.verb for release in training] == ["count", "choose_bins", "count"]
     assert sum(release.receipt.epsilon for release in training) == 1
+
+
+def test_advice_goes_by_all_that_was_paid_the_search_too():
+    columns = [Numeric(name=f"x{place}", bounds=(0, 1e6 + place)) for place in range(7)]
+    model = fitted(*columns, rows=3000)
+    assert (
+        model.searched_[1:]
+        and sum({one.receipt.number: one.receipt.epsilon for one in model.outcome_.answers}.values()) == 1
+    )
+    assert model.verdict_ == of_answers(model.outcome_.answers, model.schema_)
 
 
 CARELESS = {

@@ -24,10 +24,12 @@ from ..verdicts import Verdict
 from ..verdicts.evidence import of_slopes
 from ..verdicts.expected import dominant, of_rehearsal
 from ..verdicts.learned import MEASURE
+from .bounds import searched
 from .output import Stopped, amounts, console, echo, print_json, show_table, steps
 
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
 SECONDS = 8e-8  # about the time to read and encode one value
+FINE = 2  # bytes of a code from which bins are found
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
@@ -237,6 +239,7 @@ def show_plan(
     plan = [_plan_row(release, releases, schema) for release in releases]
     width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
     width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
+    width += FINE * sum(1 for _ in searched(schema))
     seconds = SECONDS * (len(schema.features) + 1)
     expected, largest = expect(releases, schema), dominant(releases, schema)
     if as_json:
@@ -258,7 +261,9 @@ def show_plan(
     if verbs:
         made_up = f"those of {guessed_rows(schema):,} made-up rows"
         console.print(f"Later questions follow from earlier answers, here from {made_up}.")
-    if verbs - {"quantiles", "minimise"}:
+    if "choose_bins" in verbs:
+        console.print("choose_bins finds bins within the bounds, before anything else: in a run, those of its rows.")
+    if verbs - {"quantiles", "minimise", "choose_bins"}:
         console.print("Choosing takes time of its own: each candidate is counted.")
     _say_left(shared, cost)
     _say_size(schema, seconds, width)
