@@ -84,7 +84,7 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
     def verdict_(self) -> Verdict:
         """How far the choice stands out of the noise, judged from public and released numbers alone."""
         check_is_fitted(self)
-        return of_selection(self.releases_, self.schema_, len(self.selected_), len(self.support_))
+        return of_selection(self.outcome_.answers, self.schema_, len(self.selected_), len(self.support_))
 
     @property
     def selected_schema_(self) -> Schema:
