@@ -1,7 +1,7 @@
 """Finding pools for columns of many categories, such as diagnoses or towns, so that they do not starve the others.
 
-Values with enough rows to be told apart from noise stand alone. All others are pooled, those that seem to have about the
-same classes together, and above them there are groups of alike values for methods that can afford only a few.
+Values with enough rows to be told apart from noise stand alone. All others are pooled, those that seem to have about
+the same classes together, and above them there are groups of alike values for methods that can afford only a few.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from ...kernel import Budget, Source
 from ...questions import axis
 from ...schema import Categorical
 
-MANY = 48  # values that a column needs for pools
-SCARCE = 8  # rows times epsilon for each value, divided by the columns, below which values are pooled
+MANY = 100  # values that a column needs for pools
+SCARCE = 1  # rows times epsilon for each value, divided by the columns; with fewer, values are pooled
 SHARES = 0.25, 1.0  # of a column's part of epsilon, least and most, for finding its pools
 PLENTY = 2000  # rows times epsilon, divided by the columns, from which on it is the most
 SPURIOUS = 5  # values that stand alone by noise, on average
