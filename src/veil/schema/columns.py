@@ -163,11 +163,11 @@ class Categorical(_Column):
         return self.declared if self.missing is not None else (*self.declared, MISSING)
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def places(self) -> tuple[int, ...]:
         """The code of each declared value."""
         place = {name: code for code, name in enumerate(self.declared)}
         pool_of = {value: pool for pool, inside in (self.pools or {}).items() for value in inside}
-        return {value: place[pool_of.get(value, value)] for value in self.values}
+        return tuple(place[pool_of.get(value, value)] for value in self.values)
 
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:

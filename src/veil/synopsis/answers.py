@@ -111,7 +111,7 @@ def _named(column: Categorical | Numeric, wanted: Any) -> Numbers:
     """For each code, the share of its rows that are wanted; those of a pool are spread evenly over its values."""
     if not (isinstance(column, Categorical) and column.pools):
         return _picked(column.names, column.name, wanted)
-    place = np.array([*column.places.values()])
+    place = np.array(column.places)
     alone = (*column.values, *column.names[len(column.declared) :])
     picked = _picked(alone, column.name, wanted)
     place = np.append(place, np.arange(len(column.declared), column.size))

@@ -135,7 +135,7 @@ def _values(column: Categorical, codes: npt.NDArray[Any], chance: np.random.Gene
     """The place among the declared values for each code; of those in a pool, one drawn uniformly."""
     if not column.pools:
         return codes
-    place = np.array([*column.places.values()])
+    place = np.array(column.places)
     many = np.bincount(place)
     first = np.cumsum(many) - many
     drawn = first[codes] + (chance.random(len(codes)) * many[codes]).astype(np.int64)
