@@ -20,7 +20,7 @@ MANY = 100  # values that a column needs for pools
 SCARCE = 1  # rows times epsilon for each value, divided by the columns; with fewer, values are pooled
 SHARES = 0.25, 1.0  # of a column's part of epsilon, least and most, for finding its pools
 PLENTY = 2000  # rows times epsilon, divided by the columns, from which on it is the most
-SPURIOUS = 5  # values that stand alone by noise, on average
+SPURIOUS = 5  # values that stand alone by noise: about so many, and nearly twice with two classes
 LARGEST = 0.25  # share of the rows: if even such a value would not stand out, nothing is asked
 POOLS, HALVINGS = 4, 5
 Numbers = npt.NDArray[np.float64]
@@ -80,7 +80,7 @@ def pooled(column: Categorical, release: Any) -> Categorical:
 
 
 def _height(values: int, classes: int) -> float:
-    """How many noise scales a count has to reach, summed over the classes, for SPURIOUS empty values to be above."""
+    """How many noise scales a count has to reach, summed over the classes, for only about SPURIOUS empty values above."""
     return log(max(values / (2 * SPURIOUS), 1)) + classes - 1
 
 
