@@ -80,7 +80,7 @@ def pooled(column: Categorical, release: Any) -> Categorical:
 
 
 def _height(values: int, classes: int) -> float:
-    """How many noise scales a count has to reach, summed over the classes, for only about SPURIOUS empty values above."""
+    """How many noise scales a count has to reach, summed over the classes, to pass: about SPURIOUS empty ones do."""
     return log(max(values / (2 * SPURIOUS), 1)) + classes - 1
 
 
