@@ -93,6 +93,18 @@ def test_an_answer_is_a_range_or_values_or_a_word(answer, fields):
     assert answered(column_of("colour"), answer).fields == fields
 
 
+def test_what_looks_like_hierarchical_codes_may_be_grouped_by_how_it_begins():
+    codes = "I20.0, I20.1, I21.0, I21.1, J10.0, J10.1, J11.0, J11.1"
+    assert answered(column_of("colour"), codes).lines[2].startswith("# levels = [1, 3]  #")
+    assert all(
+        len(answered(column_of("colour"), some).lines) == 2 for some in ("a, b", "I20, I21", "1, 2, 3, 4, 5, 6, 7, 8")
+    )
+    text = draft("t", proposals({"icd10": "string"}), "", True, "")
+    assert "\n# levels = [1, 3]" in text and "levels" not in tomllib.loads(text)["column"][0]
+    offered = text.replace("# levels", "levels").replace("values = []", 'values = ["I21.0", "I21.1", "J10.0"]')
+    assert Schema.loads(offered).get("icd10").group_name([0, 1]) == "I21"
+
+
 @pytest.mark.parametrize("answer", ["red", "low to high", "5 to"])
 def test_an_answer_that_is_not_understood_is_refused(answer):
     with pytest.raises(BadInput, match="write `"):

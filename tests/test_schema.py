@@ -36,8 +36,10 @@ def categoricals(draw: Any, name: str) -> Categorical:
     values = draw(st.lists(WORDS, min_size=1, max_size=6, unique=True))
     missing = draw(st.sampled_from([None, *values]))
     assume(missing is not None or MISSING not in values)
-    groups = draw(st.none() | st.fixed_dictionaries({draw(WORDS): taxonomies(values)}))
-    return Categorical(name=name, values=values, groups=groups, missing=missing)
+    pools = draw(st.none() | st.just({draw(WORDS.filter(lambda word: word not in [*values, MISSING])): values[2:]}))
+    alone, pools = ([*values[:2], *pools], pools) if pools and values[2:] else (values, None)
+    groups = draw(st.none() | st.fixed_dictionaries({draw(WORDS): taxonomies(alone)}))
+    return Categorical(name=name, values=values, groups=groups, pools=pools, missing=missing)
 
 
 @st.composite
@@ -61,7 +63,7 @@ def numerics(draw: Any, name: str = "x") -> Numeric:
 def schemas(draw: Any) -> Schema:
     names = draw(st.lists(WORDS, min_size=1, max_size=4, unique=True))
     columns = [draw(categoricals(n) | numerics(n) | st.builds(Text, name=st.just(n))) for n in names]
-    labels = [column.name for column in columns if isinstance(column, Categorical)]
+    labels = [column.name for column in columns if isinstance(column, Categorical) and not column.pools]
     person = draw(st.none() | WORDS.filter(lambda word: word not in names))
     return Schema(
         name=draw(WORDS),
@@ -119,6 +121,18 @@ COLUMN_MISTAKES = {
     "groups that overlap": (CATEGORICAL + 'values = ["a"]\ngroups = { g = ["a"], h = ["a"] }', "at most once"),
     "groups that are text": (CATEGORICAL + 'values = ["a"]\ngroups = { g = "a" }', "groups must be lists"),
     "groups that are a list": (CATEGORICAL + 'values = ["a"]\ngroups = ["a"]', "groups must be a table"),
+    "pools of strangers": (CATEGORICAL + 'values = ["a"]\npools = { p = ["b"] }', "pools must hold declared values"),
+    "pools that overlap": (CATEGORICAL + 'values = ["a"]\npools = { p = ["a"], q = ["a"] }', "at most once"),
+    "a pool with the name of a value": (CATEGORICAL + 'values = ["a"]\npools = { a = ["a"] }', "name of a value"),
+    "a pool of nothing": (CATEGORICAL + 'values = ["a"]\npools = { p = [] }', "pools must not be empty"),
+    "pools that are text": (CATEGORICAL + 'values = ["a"]\npools = { p = "a" }', "pools must be a list"),
+    "groups of what is pooled": (
+        CATEGORICAL + 'groups = { g = ["a"] }\nvalues = ["a", "b"]\npools = { p = ["a"] }',
+        "not those in pools",
+    ),
+    "levels that fall": (CATEGORICAL + 'values = ["a"]\nlevels = [3, 1]', "levels must be numbers of characters"),
+    "levels and groups": (CATEGORICAL + 'values = ["a"]\nlevels = [1]\ngroups = { g = ["a"] }', "one of them"),
+    "levels of no values": (CATEGORICAL + "levels = [1]", "values is required"),
     "bounds reversed": (NUMERIC + "bounds = [2, 1]", "the lower one first"),
     "bounds equal": (NUMERIC + "bounds = [1, 1]", "the lower one first"),
     "bounds not a number": (NUMERIC + "bounds = [nan, 1]", "finite"),
@@ -181,6 +195,7 @@ SCHEMA_MISTAKES = {
     "an unknown key": ('name = "t"\ncolour = 1\n' + GOOD, "colour is not a known key"),
     "a label that is not there": ('name = "t"\nlabel = "y"\n' + GOOD, "no column 'y'"),
     "a numeric label": ('name = "t"\nlabel = "odd one"\n[[column]]\n' + NUMERIC + "bounds = [0, 1]", "is not one"),
+    "a label with pools": ('name = "t"\nlabel = "x"\n' + GOOD + 'pools = { p = ["a"] }', "without pools"),
     "two columns of one name": ('name = "t"\n' + GOOD + GOOD, "two columns have the name 'x'"),
     "rows per person without person": ('name = "t"\nrows_per_person = 2\n' + GOOD, "rows_per_person needs person"),
     "no rows per person": ('name = "t"\nperson = "id"\nrows_per_person = 0\n' + GOOD, "rows_per_person should be"),
@@ -330,6 +345,33 @@ def test_taxonomy_levels_follow_the_groups(schema: Schema) -> None:
 def test_a_value_does_not_join_the_group_of_the_same_name() -> None:
     column = Categorical(name="x", values=["red", "rose", "ruby"], groups={"red": ["rose", "ruby"]}, missing="red")
     assert column.levels == ((0, 0, 0), (0, 1, 1), (0, 1, 2))
+
+
+def test_pooled_values_share_the_code_of_their_pool_after_those_that_stand_alone() -> None:
+    column = Categorical(name="x", values=["a", "b", "c", 4], pools={"rare": ["a", 4]}, groups={"g": ["b", "rare"]})
+    assert column.names == ("b", "c", "rare", MISSING)
+    assert column.encode(np.array(["a", "b", "c", "4", "rare", None], object)).tolist() == [2, 0, 1, 2, 3, 3]
+    assert column.levels == ((0, 0, 0, 0), (0, 1, 0, 2), (0, 1, 2, 3)) and column.group_name([0, 2]) == "g"
+
+
+def test_missing_values_may_be_pooled() -> None:
+    column = Categorical(name="x", values=["a", "b", "?"], pools={"rest": ["b", "?"]}, missing="?")
+    assert column.names == ("a", "rest") and column.encode(np.array(["?", "z", "a"])).tolist() == [1, 1, 0]
+
+
+def test_levels_group_values_by_how_they_begin() -> None:
+    column = Categorical(name="x", values=["A01.1", "A01.2", "A1", "B"], levels=[1, 3])
+    assert column.groups == {"A": {"A01": ("A01.1", "A01.2"), "A1": ("A1",)}, "B": {"B": ("B",)}}
+    assert column.levels == ((0, 0, 0, 0, 0), (0, 0, 0, 1, 2), (0, 0, 1, 2, 3), (0, 1, 2, 3, 4))
+    assert [column.group_name(codes) for codes in ([0, 1], [0, 1, 2], [2])] == ["A01", "A", "A1"]
+
+
+def test_many_values_do_not_flood_what_is_shown() -> None:
+    values = [f"D{code:04}" for code in range(5000)]
+    column = Categorical(name="x", values=values, pools={"rare": values[9:]})
+    shown = [repr(column), repr(Schema(name="t", column=[column])), column.group_name(range(1, 9))]
+    assert all(len(text) < 300 for text in shown)
+    assert len(Categorical(name="x", values=values).group_name(range(999))) < 300
 
 
 @given(numerics())

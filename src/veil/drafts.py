@@ -37,6 +37,8 @@ HEAD = f"""\
 # Values outside it are no error: numbers and dates are clipped, all else counts as {MISSING}."""
 RANGE = re.compile(r"(\S+)\s+to\s+(\S+)")
 FEW = 25  # whole numbers that are told apart
+CODE = re.compile(r"[A-Z]{0,2}[0-9][0-9A-Z]*([.-][0-9A-Z]+)?")  # such as I21.0, 62-010 or 4711
+FEWEST_CODES, LONGEST_PREFIX = 8, 6
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,19 @@ def answered(proposal: Proposal, answer: str) -> Proposal:
         return replace(proposal, lines=('kind = "text"',) * (said == "text"), left_out="as you said" * (said == "skip"))
     if ends is None and "," not in said:
         raise BadInput("write `low to high`, `a, b, c`, `text`, `skip`, or nothing")
-    lines = _range_lines(*ends.groups()) if ends else ('kind = "categorical"', f"values = {toml_text(_split(said))}")
+    lines = _range_lines(*ends.groups()) if ends else _value_lines(_split(said))
     return Proposal(proposal.name, lines, source=BY_YOU)
+
+
+def _value_lines(values: Sequence[str]) -> tuple[str, ...]:
+    """The TOML lines of a categorical column with these values; for what looks like hierarchical codes, an offer to
+    group them by their first characters."""
+    found = [len({value[:length] for value in values}) for length in range(1, LONGEST_PREFIX + 1)]
+    lengths = [length for length, many in enumerate(found, 1) if 1 < many <= len(values) / 2]
+    lengths = [length for length in lengths if found[length - 1] not in found[: length - 1]]  # a finer one only
+    codes = len(values) >= FEWEST_CODES and all(map(CODE.fullmatch, values)) and lengths
+    offer = (f"# levels = {lengths}  # groups them by so many first characters, if their hierarchy is so",)
+    return ('kind = "categorical"', f"values = {toml_text(values)}", *(offer if codes else ()))
 
 
 def _range_lines(low: str, high: str) -> tuple[str, ...]:

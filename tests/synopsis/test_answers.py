@@ -273,3 +273,12 @@ def test_a_range_in_an_array_is_refused_in_words(rows, schema):
     synopsis = made(rows, schema, lambda source, budget: source.count(dense_grid(schema), budget))
     with pytest.raises(BadInput, match="needs a range"):
         synopsis.query(age=np.array([30, 50]))
+
+
+def test_rows_of_a_pool_are_spread_over_its_values():
+    town = Categorical(name="town", values=["A", "B", "C", "D"], pools={"small": ["B", "D"]})
+    schema = Schema(name="t", column=[town])
+    found = made({"town": ["A"] * 5 + ["B"] * 6 + ["C", None]}, schema, lambda s, b: s.count(axis(town), b))
+    assert [found.query(town=value).count for value in ("A", "B", "D", "C", None)] == [5, 3, 3, 1, 1]
+    drawn = found.to_frame(random_state=1, missing=True)["town"]
+    assert set(drawn.dropna()) == {"A", "B", "C", "D"} and drawn.isin(["B", "D"]).sum() == 6

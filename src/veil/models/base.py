@@ -201,7 +201,8 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
     def verdict_(self) -> Verdict:
         """How much was learned in relation to the noise, judged from the released answers alone."""
         check_is_fitted(self)
-        return of_answers(self.outcome_.answers, self.schema_)
+        chosen = [release for release in self.searched_ if release.receipt.verb == "choose_bins"]
+        return of_answers((*chosen, *self.releases_), self.schema_)
 
     def class_scores(self, X: Any) -> npt.NDArray[np.int64]:
         """Integer scores, rows x classes in the order of `classes_`, from which probabilities are computed."""

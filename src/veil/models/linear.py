@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernel import Budget, Source
-from ..plans.finding.bins import MOST
-from ..plans.finding.search import Search
+from ..plans.finding.search import Search, widest
 from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors, too_many
 from ..questions import Scorer
 from ..questions.scorers import UNIT
@@ -22,7 +21,8 @@ class LinearClassifier(PrivateClassifier):
 
     def search_for(self, schema: Schema) -> Search | None:
         """How bins are found; None also where there might then be too many to fit, which nobody should pay to learn."""
-        return None if too_many(schema, MOST + 3) else super().search_for(schema)
+        found = super().search_for(schema)
+        return None if found and too_many(widest(schema, found)) else found
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The score of each class, rows x classes in the order of `classes_`; with two, second minus first."""

@@ -21,7 +21,7 @@ class NaiveBayesClassifier(PrivateClassifier):
     """
 
     method = "naive-bayes"
-    search = Search(percent=2, fineness=0.35)
+    search = Search(percent=2, fineness=0.35, values=10**9)
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ Counts = npt.NDArray[Any]
 PSEUDO_ROWS = 0.7  # rows that a class is given in every cell, in units of the noise scale
 OF_PARENT = 0.7  # of these, the part shared out as in the group around the cell; the rest as in the whole table
 DOUBT = 1.5  # the power of the reliability of a sum over columns
+MOST_SHARE = 0.25  # of a budget, that one of many columns may have
 LEAST_SHARE = 1e-9  # no class is impossible, so that logarithms stay finite
 
 
@@ -23,9 +24,17 @@ def column_shares(sizes: Sequence[int]) -> list[int]:
     """How to divide a budget between columns with these numbers of codes: relative shares, one for each column.
 
     A cell holds about rows / size, so its relative error goes with size / share; the sum of squares over the columns
-    is least for shares that grow as size^(2/3).
+    is least for shares that grow as size^(2/3). No column has more than a quarter of all (with fewer than eight of
+    them, twice an equal part): one of many values would starve the others, and is rarely worth it.
     """
-    return [round(100 * size ** (2 / 3)) for size in sizes]
+    shares = np.array([size ** (2 / 3) for size in sizes])
+    most = max(MOST_SHARE, 2 / len(sizes)) if sizes else 1.0
+    for _ in range(3):  # what one has less of raises the parts of all others: a few rounds settle it
+        large = shares > most * shares.sum()
+        rest, many = shares[~large].sum(), int(large.sum())
+        if most * many < 1 and many:
+            shares[large] = rest * most / (1 - most * many)
+    return [max(round(100 * share), 1) for share in shares]
 
 
 def class_totals(tables: Sequence[Counts], scales: Sequence[float]) -> tuple[Numbers, float]:

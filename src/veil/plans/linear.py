@@ -102,15 +102,14 @@ def _check(schema: Schema, penalty: float, least: float) -> None:
         raise BadInput("a linear model needs at least one column besides the label")
     if not isinstance(penalty, Real) or not least <= penalty <= 1e9:
         raise BadInput(f"the penalty must be a number between {least} and 1e9")
-    if too_many(schema, 0):
+    if too_many(schema):
         raise BadInput("the columns have too many values for a linear model: use fewer bins or columns")
 
 
-def too_many(schema: Schema, most: int) -> bool:
-    """Whether the columns have too many values to fit, if those whose bins are searched for have this many or more."""
-    searched = [isinstance(column, Numeric) and column.searched for column in schema.features]
-    values = [max(column.size, most * yes) for column, yes in zip(schema.features, searched, strict=True)]
-    return min(len(schema.classes), MOST_CLASSES) * sum(values) ** 2 > MOST_CURVATURE
+def too_many(schema: Schema) -> bool:
+    """Whether the columns have too many values to fit."""
+    values = sum(column.size for column in schema.features)
+    return min(len(schema.classes), MOST_CLASSES) * values**2 > MOST_CURVATURE
 
 
 def _one_by_one(

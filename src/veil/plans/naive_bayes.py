@@ -33,8 +33,9 @@ def naive_bayes(
 ) -> Linear:
     """Publish the counts of every column by class, as if columns were independent within a class.
 
-    Budget: all of it for one set of counts, divided between the columns in proportion to size^(2/3). The class totals
-    cost nothing, since every table adds up to them; `totals` that are known already make them more exact.
+    Budget: all of it for one set of counts, divided between the columns in proportion to size^(2/3), but a quarter at
+    most for one of many. The class totals cost nothing, since every table adds up to them; `totals` that are known
+    already make them more exact.
 
     Returns a scorer: log P(class) plus, for every column, log P(code | class) times a factor for all columns that
     shrinks noisy evidence (1 without noise). `columns` names the columns to use (all without it); `smoothing` is added

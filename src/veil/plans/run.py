@@ -12,7 +12,7 @@ from ..errors import BadInput, BudgetRefused, NoLedger, warn
 from ..kernel import Budget, Ledger, Source, make_noise, open_source
 from ..schema import Categorical, Date, Numeric, Schema
 from ..schema.calendars import PARTS
-from .finding.search import Found, Search, search, to_search, widest
+from .finding.search import Found, Search, search, to_pool, to_search, widest
 from .outcome import OWN_LEDGERS, Outcome
 from .rehearsal import Rehearsal
 
@@ -64,7 +64,7 @@ def run(
     """Run a plan on an open source, with `how` after a search for bins. Returns its Outcome, with the releases and
     receipts of this run alone."""
     start, found = source.record, Found(source, budget, {})
-    if how is not None and to_search(source.schema, how):
+    if how is not None and (to_search(source.schema, how) or to_pool(source.schema, how)):
         try_out(plan, widest(source.schema, how), budget)  # what it refuses is refused before the search is charged
         found = search(source, budget, how)
     asked = len(source.record.releases) - len(start.releases)

@@ -68,8 +68,8 @@ def coder(column: Any) -> Coder:
 
 def _categories(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
     """A function from a block of values to category codes, by each value's text."""
-    code_of = {str(value): min(code, last) for code, value in enumerate(column.values)}
-    missing = min(len(column.values), last) if column.missing is None else code_of[column.missing]
+    code_of = {str(value): min(max(int(at), 0), last) for value, at in zip(column.values, column.places, strict=True)}
+    missing = last if column.missing is None else code_of[column.missing]
     return lambda block: category_codes(block, code_of, missing)
 
 

@@ -24,6 +24,8 @@ from .mistakes import BadSchema, Mistake, mistakes_in
 DEFAULT_BINS = 16
 WIDE = 1000  # a ratio of bounds at which equal bins would put most rows in the first
 MISSING = "(missing)"
+MOST_LEVELS = 8  # of prefixes: each takes as much memory as the values
+MOST_NAMED = 20  # values that are named one by one where they have no name together
 
 
 def text_of(value: Any) -> str:
@@ -97,12 +99,33 @@ class _Column(Declared):
 
 
 class Categorical(_Column):
-    """A column of declared values; `groups` nests them into a taxonomy, and undeclared values count as `missing`."""
+    """A column of declared values; `groups` nests them into a taxonomy, and undeclared values count as `missing`.
+
+    `pools` gathers values for good: those of a pool share one code, which has the pool's name. Groups may then hold
+    pools and the values that stand alone. `levels = [1, 3]` is short for groups of values that begin with the same
+    character, and within these with the same three, as in hierarchical codes.
+    """
 
     kind: Literal["categorical"] = "categorical"
     values: tuple[Word, ...] = Field(min_length=1)
     groups: dict[str, Any] | None = None
+    pools: dict[str, tuple[Word, ...]] | None = None
     missing: Word | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _levels_are_groups(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict) or "levels" not in fields:
+            return fields
+        lengths, others = fields["levels"], {key: field for key, field in fields.items() if key != "levels"}
+        whole = isinstance(lengths, (list, tuple)) and all(type(one) is int and one > 0 for one in lengths)
+        if not whole or [*lengths] != sorted({*lengths}) or not 1 <= len(lengths) <= MOST_LEVELS:
+            raise ValueError(f"levels must be numbers of characters, such as [1, 3], at most {MOST_LEVELS} of them")
+        if "groups" in others or "pools" in others:
+            raise ValueError("levels cannot be combined with groups or pools: write one of them")
+        values = fields.get("values")
+        texts = [*map(text_or_none, values)] if isinstance(values, (list, tuple)) else []
+        return {**others, "groups": _by_prefix([text for text in texts if text is not None], [*lengths])}
 
     @field_validator("groups")
     @classmethod
@@ -119,30 +142,58 @@ class Categorical(_Column):
             raise ValueError("missing must be one of the values")
         if self.missing is None and MISSING in self.values:
             raise ValueError(f"the value {MISSING!r} must also be declared as missing")
-        leaves = [leaf for leaf, _ in _leaves(self.groups or {})]
-        if len(set(leaves)) < len(leaves) or not set(leaves) <= set(self.values):
-            raise ValueError("groups must hold declared values, each at most once")
+        pooled = [value for inside in (self.pools or {}).values() for value in inside]
+        if len(set(pooled)) < len(pooled) or not set(pooled) <= set(self.values):
+            raise ValueError("pools must hold declared values, each at most once")
+        if not all((self.pools or {}).values()) or {*(self.pools or {})} & {MISSING, *self.values}:
+            raise ValueError(f"pools must not be empty, nor have the name of a value or {MISSING!r}")
+        leaves = [*self._paths] if self.groups else []
+        if sum(1 for _ in _leaves(self.groups or {})) > len(leaves) or not set(leaves) <= set(self.declared):
+            raise ValueError("groups must hold declared values (not those in pools), each at most once")
         return self
 
     @cached_property
+    def declared(self) -> tuple[str, ...]:
+        """The names of all codes but an extra one for missing values: of values that stand alone, then of pools."""
+        pooled = {value for inside in (self.pools or {}).values() for value in inside}
+        return (*(value for value in self.values if value not in pooled), *(self.pools or {}))
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        return self.values if self.missing is not None else (*self.values, MISSING)
+        return self.declared if self.missing is not None else (*self.declared, MISSING)
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """The code of each declared value."""
+        place = {name: code for code, name in enumerate(self.declared)}
+        pool_of = {value: pool for pool, inside in (self.pools or {}).items() for value in inside}
+        return tuple(place[pool_of.get(value, value)] for value in self.values)
 
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:
         """The group of each code, for each level: all in one, then the taxonomy from the top, then single codes."""
-        paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
-        depth = max(map(len, paths.values()), default=0)
-        steps = [(*paths.get(name, ()), (name,)) for name in self.names]  # (name,): a value, not a group of that name
+        depth = max(map(len, self._paths.values()), default=0)
+        steps = [(*self._paths.get(name, ()), (name,)) for name in self.names]  # (name,): not a group of that name
         keys = [[step[:level] for step in steps] for level in range(depth + 1)]
         finest = tuple(range(self.size))
         return tuple(dict.fromkeys([*(_ranks(level) for level in keys), finest]))
 
+    @cached_property
+    def _paths(self) -> dict[str, tuple[str, ...]]:
+        return dict(_leaves(self.groups or {}))
+
     def _span(self, codes: Sequence[int]) -> str:
-        """The name of the innermost declared group that contains all these codes."""
-        paths = {leaf: path for leaf, path in _leaves(self.groups or {})}
-        shared = commonprefix([paths.get(self.names[code], ()) for code in codes])
-        return str(shared[-1]) if shared else " or ".join(self.names[code] for code in codes)
+        """The name of the innermost declared group that contains all these codes; without one, some of theirs."""
+        shared = commonprefix([self._paths.get(self.names[code], ()) for code in codes])
+        some = [self.names[code] for code in (codes if len(codes) <= MOST_NAMED else codes[: MOST_NAMED - 1])]
+        more = [f"{len(codes) - len(some)} more"] * (len(some) < len(codes))
+        return str(shared[-1]) if shared else " or ".join([*some, *more])
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What its representation shows: of many values, groups and pools only how many there are."""
+        for name, value in super().__repr_args__():
+            many = len(self.values) > MOST_NAMED and isinstance(value, (tuple, Mapping))
+            yield name, (f"{len(value)} of them" if many else value)
 
 
 class Numeric(_Column):
@@ -320,6 +371,16 @@ def _leaves(groups: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tupl
             yield from _leaves(inside, (*path, name))
     else:
         yield from ((value, path) for value in groups)
+
+
+def _by_prefix(values: Sequence[str], lengths: Sequence[int]) -> Any:
+    """Nested groups of values: by their first `lengths[0]` characters, within these by `lengths[1]`, and so on."""
+    if not lengths:
+        return tuple(values)
+    groups: dict[str, list[str]] = {}
+    for value in values:
+        groups.setdefault(value[: lengths[0]], []).append(value)
+    return {prefix: _by_prefix(inside, lengths[1:]) for prefix, inside in groups.items()}
 
 
 def _as_text(groups: Any) -> Any:

@@ -58,6 +58,8 @@ class Schema(Declared):
     def _check(self) -> "Schema":
         for conflict in _conflicts(dict(self), [(column.name, column.kind) for column in self.column]):
             raise ValueError(conflict.said)
+        if self.label and getattr(self.get(self.label), "pools", None):
+            raise ValueError("label must name a column without pools: its values are the classes")
         return self
 
     @classmethod

@@ -108,7 +108,14 @@ def _is_range(column: Categorical | Numeric, wanted: Any) -> bool:
 
 
 def _named(column: Categorical | Numeric, wanted: Any) -> Numbers:
-    return _picked(column.names, column.name, wanted)
+    """For each code, the share of its rows that are wanted; those of a pool are spread evenly over its values."""
+    if not (isinstance(column, Categorical) and column.pools):
+        return _picked(column.names, column.name, wanted)
+    place = np.array(column.places)
+    alone = (*column.values, *column.names[len(column.declared) :])
+    picked = _picked(alone, column.name, wanted)
+    place = np.append(place, np.arange(len(column.declared), column.size))
+    return np.asarray(np.bincount(place, picked) / np.bincount(place), np.float64)
 
 
 def _picked(names: tuple[str, ...], column: str, wanted: Any) -> Numbers:

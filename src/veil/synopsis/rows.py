@@ -110,9 +110,9 @@ def _draw(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.G
         return _typed(column, _midpoints(column, part)[groups])
     codes = _members(column, part, groups, chance)
     if isinstance(column, Categorical):
-        names = declared_values(column.values)
-        missing = codes == len(names)
-        return (names[np.where(missing, 0, codes)], missing) if missing.any() else (names[codes], None)
+        missing, names = codes == len(column.declared), declared_values(column.values)
+        drawn = names[_values(column, np.where(missing, 0, codes), chance)]
+        return drawn, (missing if missing.any() else None)
     lows, highs = (np.append(ends, np.nan) for ends in spans(column))
     width = (highs - lows)[codes]
     inside = chance.random(len(codes)) * width
@@ -129,6 +129,17 @@ def _members(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.rando
     if (many == 1).all():
         return np.asarray(_narrow(codes, column.size)[groups])
     return np.asarray(codes[first[groups] + (chance.random(len(groups)) * many[groups]).astype(np.int64)])
+
+
+def _values(column: Categorical, codes: npt.NDArray[Any], chance: np.random.Generator) -> npt.NDArray[Any]:
+    """The place among the declared values for each code; of those in a pool, one drawn uniformly."""
+    if not column.pools:
+        return codes
+    place = np.array(column.places)
+    many = np.bincount(place)
+    first = np.cumsum(many) - many
+    drawn = first[codes] + (chance.random(len(codes)) * many[codes]).astype(np.int64)
+    return np.asarray(np.argsort(place, kind="stable")[drawn])
 
 
 def _midpoints(column: Numeric, part: Axis) -> npt.NDArray[np.float64]:

@@ -10,6 +10,7 @@ from ...kernel import Budget, Release, Source, replaced
 from ...questions import WHOLE
 from ...schema import Categorical, Numeric, Schema
 from .bins import MOST, choices, find_bins, number_of_cells
+from .pools import at_most, candidates, find_pools
 
 
 class Search(NamedTuple):
@@ -17,12 +18,14 @@ class Search(NamedTuple):
 
     `percent` of epsilon are for the class totals, as much as the method itself would pay for them. A choice is made if
     it has a `signal` of this many rows times epsilon, divided by the number of columns; windows have `fineness` times
-    the root of that in cells. `columns` are those that the method uses (None: all).
+    the root of that in cells. Of a column of categories at most so many `values` stand alone. `columns` are those that
+    the method uses (None: all).
     """
 
     percent: int = 3
     signal: float = 80
     fineness: float = 0.5
+    values: int = 1000
     columns: Sequence[str] | None = None
 
 
@@ -44,9 +47,15 @@ def to_search(schema: Schema, how: Search) -> list[Numeric]:
     return [column for column in used(schema, how) if isinstance(column, Numeric) and column.searched]
 
 
+def to_pool(schema: Schema, how: Search) -> list[Categorical]:
+    """The columns among them whose values may be pooled."""
+    return candidates(used(schema, how))
+
+
 def widest(schema: Schema, how: Search) -> Schema:
-    """The schema with as many bins as a search may find."""
-    return replaced(schema, [Numeric(**{**one.model_dump(), "edges": _many(one)}) for one in to_search(schema, how)])
+    """The schema with as many bins and values as a search may find."""
+    bins = [Numeric(**{**one.model_dump(), "edges": _many(one)}) for one in to_search(schema, how)]
+    return replaced(schema, [*bins, *(at_most(column, how.values) for column in to_pool(schema, how))])
 
 
 def _many(column: Numeric) -> tuple[float, ...]:
@@ -61,19 +70,22 @@ def recoded_as(source: Source, schema: Schema) -> Source:
 
 
 def search(source: Source, budget: Budget, how: Search) -> Found:
-    """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values.
+    """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values,
+    and pool the rare values of columns with many categories.
 
-    Budget: 2 or 3 % for the class totals, and 10 % of a column's equal part for its bins, or nothing if the rows are
-    too few. The rest is for the plan, which need not ask for the class totals again.
+    Budget: 2 or 3 % for the class totals, 10 % of a column's equal part for its bins, or nothing if the rows are too
+    few; a quarter to all of it for the pools of one that would starve the others. The rest is for the plan, which need
+    not ask for the class totals again.
     """
     features, columns = used(source.schema, how), to_search(source.schema, how)
     to_count, _ = budget.split(how.percent, 100 - how.percent)
     totals = source.count(WHOLE, to_count)
     rows = max(float(totals.value.sum()), 0.0)
-    found, spent = list[Numeric](), Fraction(0)
+    found, spent = find_pools(source, budget, rows, features, how.values)
+    binned = list[Numeric]()
     signal = rows * float(min(source.per_row(budget), Fraction(10**9)))
     cells = number_of_cells(signal / len(features), how.fineness)
     for choice in choices(columns, budget, signal, len(features), how.signal):
-        found += find_bins(source, choice, rows, cells)
+        binned += find_bins(source, choice, rows, cells)
         spent += choice.budget.epsilon
-    return Found(source.recode(*found), Budget(budget.epsilon - to_count.epsilon - spent), {"totals": totals})
+    return Found(source.recode(*found, *binned), Budget(budget.epsilon - to_count.epsilon - spent), {"totals": totals})

@@ -157,5 +157,5 @@ def _gathered(column: Categorical) -> list[Grid]:
     levels = [axis(column, level) for level in range(1, len(column.levels))]
     if column.size < 3:
         return levels
-    apart = ((tuple(int(code != one) for code in range(column.size)), name) for one, name in enumerate(column.values))
+    apart = ((tuple(int(code != one) for code in range(column.size)), name) for one, name in enumerate(column.declared))
     return [*levels, *(Grid((Axis(column.name, groups, (name, f"not {name}")),)) for groups, name in apart)]
