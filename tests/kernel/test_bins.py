@@ -14,6 +14,7 @@ from veil.kernel.verbs.bins import capped_rows
 from veil.questions import axis
 from veil.schema import Categorical, Numeric, Schema
 from veil.schema.codes import FEW_CUTS, encode_column
+from veil.schema.encoding import quiet
 from veil.schema.fine import finest
 
 WAYS = np.array([[0, 1, 2, 3, 4], [0, 2, 2, 4, 4], [1, 1, 3, 3, 4], [0, 0, 0, 0, 1]])
@@ -230,3 +231,123 @@ def test_a_column_changed_after_it_was_recoded_changes_no_answer():
     asked = axis(halves)
     halves.__dict__["cuts"] = (0.0, 1.0, 1000.0)
     assert recoded.count(asked, HUGE, by_class=False).value.ravel().tolist() == [500, 500, 0]
+
+
+class Turning(str):
+    """A name that is another one at every look."""
+
+    looks = iter("xz" * 1000)
+
+    def __eq__(self, other):
+        return next(Turning.looks) == other
+
+    def __hash__(self):
+        return hash(next(Turning.looks))
+
+
+class Shrinking(tuple):
+    """A tuple that is shorter at every look, and copies as itself."""
+
+    lengths = iter(range(500, 1, -1))
+
+    def __len__(self):
+        return next(Shrinking.lengths)
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class Cheaper(str):
+    """A budget that costs less when it is charged than when noise was drawn for it."""
+
+    given = iter(["100", "1/100"] * 10)
+
+    def __str__(self):
+        return next(Cheaper.given)
+
+
+def test_a_budget_is_looked_at_once():
+    release = source_of(x=[1.0]).choose_bins(["x"], WAYS, 1, Cheaper("1"))
+    assert release.noise_scale == float(1 / release.receipt.epsilon)
+
+
+def test_names_that_change_are_refused_before_the_charge():
+    source = source_of(x=[1.0])
+    with pytest.raises(BadInput, match="names"):
+        source.choose_bins([Turning("x")], WAYS, 1, HUGE)
+    assert not source.record.receipts
+
+
+@pytest.mark.parametrize("handed", ["ways", "handicaps"])
+def test_what_an_array_of_ones_own_is_after_the_check_changes_nothing(handed):
+    class Kept:
+        def __init__(self, array):
+            self.array = array
+
+        def __array__(self, dtype=None, copy=None):
+            return self.array
+
+    given = {"ways": Kept(WAYS.copy()), "handicaps": Kept(np.zeros(len(WAYS), np.int64))}
+    source = source_of(x=[1.0])
+    charge = source._charge
+
+    def charged(*asked):
+        given[handed].array[:] = -(2**62)
+        return charge(*asked)
+
+    source._charge = charged
+    source.choose_bins(["x"], given["ways"], 1, HUGE, handicaps=given["handicaps"])
+
+
+@pytest.mark.parametrize("value", [1.0, 999.0])
+def test_fine_cuts_that_somebody_has_changed_change_no_answer(value):
+    source, shared = source_of(x=[value] * 3), finest(SCHEMA.get("x"))
+    kept = shared.cuts
+    try:
+        object.__setattr__(shared, "cuts", kept[:10])
+        counts = source.count(axis(SCHEMA.get("x")), HUGE).value
+        source.choose_bins(["x"], WAYS, 1, HUGE)
+    finally:
+        object.__setattr__(shared, "cuts", kept)
+    assert counts.sum() == 3
+
+
+@pytest.mark.parametrize("part", ["names", "cuts"])
+def test_what_somebody_put_in_place_of_names_or_cuts_is_not_used(part):
+    column = Numeric(name="x", bounds=(0, 1000), bins="public")
+    expected = column.size
+    column.__dict__[part] = Shrinking(range(500))
+    recoded = source_of(x=[999.0]).recode(column)
+    anew = Numeric(name="x", bounds=(0, 1000), bins="public")
+    assert recoded.count(axis(anew), HUGE).value.shape[0] == expected
+
+
+@pytest.mark.parametrize("field", ["names", "cuts", "bounds"])
+def test_a_schema_is_read_by_its_declarations_alone(field):
+    column = Numeric(name="x", bounds=(0, 1000), bins=4)
+    column.__dict__[field] = Shrinking((0.0, 1000.0))
+    schema = Schema.model_construct(name="numbers", column=(column,))
+    if field == "bounds":
+        with pytest.raises(BadInput, match="as Schema"):
+            open_source({"x": [999.0]}, schema, Ledger(9, "numbers"), 1)
+    else:
+        source = open_source({"x": [999.0]}, schema, Ledger(10**9, "numbers"), 1)
+        assert source.count(axis(Numeric(name="x", bounds=(0, 1000), bins=4)), HUGE).value.shape[0] == 5
+
+
+@pytest.mark.parametrize("odd", [0.5, np.nan, np.inf, -np.inf])
+def test_cuts_in_no_order_give_no_code_beyond_the_size(odd):
+    chance = np.random.default_rng(0)
+    cuts, values = chance.normal(size=(2, 3000)) * 10.0 ** chance.integers(-3, 3, size=(2, 3000))
+    column = Numeric(name="x", bounds=(0, 1000), bins=4)
+    column.__dict__.update(cuts=(0.0, *cuts, odd, 1000.0), names=("",) * (len(cuts) + 3))
+    with quiet():
+        assert np.all(encode_column(values, column) < column.size)
+
+
+def test_more_cuts_than_a_short_number_holds_are_counted_too():
+    crowded = np.linspace(40_000, 40_000.3, 50_100)
+    edges = np.unique([*np.arange(0, 32_768, 2.0), *crowded, 65_536.0])
+    column = Numeric(name="x", bounds=(0, 65_536), edges=tuple(edges.tolist()))
+    codes = encode_column(np.append(edges, np.nan), column)
+    assert codes.tolist() == [*range(len(edges) - 1), len(edges) - 2, len(edges) - 1]

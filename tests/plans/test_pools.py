@@ -10,6 +10,7 @@ import pytest
 from veil import Categorical, Ledger, NaiveBayesClassifier, Schema, load_model, open_source
 from veil.kernel import Budget
 from veil.plans.finding.pools import candidates, find_pools
+from veil.plans.finding.search import Search, search
 from veil.plans.finish import column_shares
 from veil.plans.linear import logistic_regression
 from veil.plans.naive_bayes import naive_bayes
@@ -50,7 +51,7 @@ def test_with_little_noise_a_pool_holds_values_of_one_class() -> None:
 
     rare = {"code": [code for code in CODES for _ in range(5)]}
     source = opened(schema_of(), {**rare, "y": ["yes" if int(code[1:]) % 2 else "no" for code in rare["code"]]})
-    column = pooled(source.schema.get("code"), source.count(axis(source.schema.get("code")), Budget(1)))
+    column = pooled(source.schema.get("code"), source.count(axis(source.schema.get("code")), Budget(1)), 1000)
     shares = [np.mean([int(value[1:]) % 2 for value in part]) for part in column.pools.values()]
     assert len(column.pools) == 4 and max(shares) > 0.85 and min(shares) < 0.15
     assert column.groups is not None and len(column.levels) > 2
@@ -65,7 +66,7 @@ def test_nothing_is_spent_and_all_are_pooled_where_no_value_could_stand_out() ->
 @pytest.mark.parametrize("fields", [{"groups": {"g": CODES}}, {"pools": {"p": CODES[9:]}}, {"levels": [2, 4]}])
 def test_declared_groups_and_pools_are_left_alone(fields: dict[str, Any]) -> None:
     source = opened(schema_of(**fields))
-    assert candidates(source.schema.features, 1000) == []
+    assert candidates(source.schema.features) == []
     assert find_pools(source, Budget("0.04"), 9000, source.schema.features, 1000) == ([], Fraction(0))
 
 
@@ -100,3 +101,11 @@ def test_a_column_of_many_values_does_not_starve_the_others() -> None:
     shares = np.array(column_shares([5000, *[16] * 15]))
     assert shares[0] / shares.sum() == pytest.approx(0.25, abs=0.001)
     assert column_shares([2, 3]) == [159, 208] and column_shares([5000] * 9) == [column_shares([5000])[0]] * 9
+
+
+@pytest.mark.parametrize("epsilon", ["1/3", 100])
+def test_a_table_of_long_lists_alone_leaves_something_for_the_plan(epsilon: Any) -> None:
+    source = opened(schema_of())
+    found = search(source, Budget(epsilon), Search(values=50))
+    spent = sum(receipt.epsilon for receipt in source.record.receipts)
+    assert spent + found.budget.epsilon == Budget(epsilon).epsilon and spent <= found.budget.epsilon * 2

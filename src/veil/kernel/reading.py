@@ -19,7 +19,7 @@ from .table import WORD_ROWS, Table
 def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
     """Rows as a Table of codes. Left out, each by itself: rows whose label is no class, rows without a person, a
     person's surplus rows."""
-    read = {column.name: finest(column) for column in schema.column}
+    read = {column.name: finest(column, anew=True) for column in schema.column}
     coders, person = coders_of([*read.values()]), [schema.person] if schema.person else []
     if person and isinstance(rows, np.ndarray) and not rows.dtype.names:
         raise BadInput("an array has no column names, so nothing tells whose rows are whose: give a data frame")

@@ -4,15 +4,17 @@ What a row's new code is follows from its finest code and from what is declared:
 """
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from ..errors import BadInput
-from ..schema import Categorical, Numeric, Schema
+from ..schema import Categorical, Date, Numeric, Schema, Text
 from ..schema.codes import Coder, coder
 from ..schema.fine import Fine, cells_of
+
+FIXED = {str, int, float, bool, type(None)}  # types whose values cannot change
+DECLARED = {Schema, Categorical, Numeric, Date, Text}
 
 
 class Recoded(dict[str, Any]):
@@ -33,7 +35,7 @@ class Recoded(dict[str, Any]):
 
 def own_columns(columns: Sequence[Any], schema: Schema, recoded: Recoded) -> list[Any]:
     """Copies of the columns, if the schema has them with other bins or pools; else they are refused."""
-    own = deepcopy([*columns])
+    own = [*map(owned, columns)]
     for column in own:
         known = schema.get(column.name) if type(column) in (Categorical, Numeric) else None
         if known is None or column.name == schema.label or known.kind != column.kind:
@@ -50,3 +52,19 @@ def replaced(schema: Schema, columns: Sequence[Any]) -> Schema:
     """The schema with these columns in place of those of their names."""
     by_name = {column.name: column for column in columns}
     return schema.model_copy(update={"column": tuple(by_name.get(one.name, one) for one in schema.column)})
+
+
+def owned(part: Any) -> Any:
+    """A copy of what is declared that nobody else can change: of texts, numbers, and tuples and dictionaries of them.
+
+    What follows from these is not copied but computed again: someone may have put another size in its place.
+    """
+    if type(part) in FIXED or type(part) is tuple and {*map(type, part)} <= FIXED:
+        return part
+    if type(part) is tuple:
+        return tuple([*map(owned, part)])
+    if type(part) is dict:
+        return {owned(name): owned(inside) for name, inside in [*part.items()]}
+    if type(part) not in DECLARED:
+        raise BadInput("a schema must be made of columns, texts and numbers, as Schema and its columns make it")
+    return type(part).model_construct(**{name: owned(getattr(part, name)) for name in type(part).model_fields})

@@ -1,15 +1,14 @@
 """Source: the questions that can be asked of private rows, and the door to them."""
 
-from copy import deepcopy
 from typing import Any
 
 from ..errors import LedgerProblem
 from ..schema import Schema
-from ..schema.columns import Declared
 from ..schema.encoding import quiet
 from .ledger import Ledger
 from .noise import make_noise
 from .reading import read_table
+from .recoding import owned
 from .verbs.bins import Binning
 from .verbs.choose import Choosing
 from .verbs.count import Counting
@@ -19,8 +18,6 @@ from .verbs.order import Ordering
 from .verbs.sieve import Sifting
 from .verbs.sparse import CountingSparsely
 from .verbs.split import Splitting
-
-FIXED = {str, int, float, bool, type(None)}  # types whose values cannot change
 
 
 class Source(Counting, CountingSparsely, Choosing, Binning, Dividing, Sifting, Ordering, Minimising, Splitting):
@@ -37,16 +34,7 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     if ledger.name != schema.name:
         said = f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}"
         raise LedgerProblem(f"{said}: use its own, or correct `name` in it")
-    source, own = make_noise(noise), _owned(schema)
+    source, own = make_noise(noise), owned(schema)
     with quiet():
         table = read_table(rows, own, source)
     return Source(table, own, schema, ledger.run(purpose), source)
-
-
-def _owned(part: Any) -> Any:
-    """A copy that nobody else can change: all that it shares are texts, numbers and tuples of them."""
-    if type(part) is tuple:
-        return part if {*map(type, part)} <= FIXED else tuple([*map(_owned, part)])
-    if not isinstance(part, Declared):
-        return deepcopy(part)
-    return part.model_copy(update={n: _owned(v) for n, v in vars(part).items() if type(v) not in FIXED})

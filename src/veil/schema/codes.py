@@ -80,7 +80,7 @@ def reader_of(column: Any) -> Callable[[Any], npt.NDArray[np.float64]]:
 
 def _bins(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
     """A function from a block of values to bins, by how many inner cuts are at or below each; NaN has a bin too."""
-    read, inner = reader_of(column), np.array(column.cuts[1:-1], np.float64).ravel()[:last]
+    read, inner = reader_of(column), np.sort(np.array(column.cuts[1:-1], np.float64).ravel()[:last])
     below, own = _cuts_below(inner), min(len(inner) + 1, last)
     missing = own if column.missing is None else int(np.searchsorted(inner, float(column.missing), "right"))
 
@@ -111,10 +111,11 @@ def _cuts_below(cuts: npt.NDArray[np.float64]) -> Callable[[npt.NDArray[np.float
     first, crowded = np.searchsorted(places, every), np.bincount(places, minlength=2**16) > 1
     if np.count_nonzero(inner := crowded[places]) > 0.8 * len(cuts):
         return lambda x: np.searchsorted(cuts, x, side="right")
-    others, within = first - np.searchsorted(places[inner], every), _cuts_below(cuts[inner])
+    first = first.astype(np.min_scalar_type(len(cuts) + 1))
+    others, within = first.astype(np.int64) - np.searchsorted(places[inner], every), _cuts_below(cuts[inner])
 
     def below(x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        codes = np.take(first.astype(np.uint16), found := buckets(x))
+        codes = np.take(first, found := buckets(x))
         codes += x >= np.take(ends, codes)
         rest = np.flatnonzero(np.take(crowded, found))
         codes[rest] = np.take(others, found[rest]) + within(x[rest])

@@ -54,11 +54,15 @@ def cells_of(column: Any) -> npt.NDArray[Any]:
     return np.array(column.names, object)
 
 
-def finest(column: Any) -> Any:
-    """The column as it is encoded: with fine cuts if its bins are to be found, else as declared."""
+def finest(column: Any, anew: bool = False) -> Any:
+    """The column as it is encoded: with fine cuts if its bins are to be found, else as declared.
+
+    They are made `anew` where nobody else may get hold of them; else those that were made before are given again.
+    """
     if not (isinstance(column, Numeric) and column.searched):
         return column
-    return _fine(column.name, column.integer, column.cuts, column.missing)
+    made = _fine.__wrapped__ if anew else _fine
+    return made(column.name, column.integer, column.cuts, column.missing)
 
 
 @lru_cache(maxsize=512)

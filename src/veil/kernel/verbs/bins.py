@@ -35,12 +35,12 @@ class Binning(Asking):
         """The index of the winning way alone. Each of the `ways` is a list of ascending places among the fine cuts:
         a bin holds the cells from one to the next. Missing values, and cells before the first place or after the last,
         are in no bin."""
-        names, cap = [*columns], whole(cap, "the cap", 1, 2**40)
+        names, cap, budget = [*columns], whole(cap, "the cap", 1, 2**40), Budget(budget)
         size = self._fine_cells(names)
         cuts = own_ways(ways, size)
-        marks, epsilon = own_handicaps(handicaps, len(cuts)), self._per_row(Budget(budget), len(names))
+        marks, epsilon = own_handicaps(handicaps, len(cuts)), self._per_row(budget, len(names))
         about = f"one of {len(cuts)} ways to cut {', '.join(names[:3])}{' and others' * (len(names) > 3)}"
-        receipt = self._charge("choose_bins", about, Budget(budget))
+        receipt = self._charge("choose_bins", about, budget)
         with quiet():
             scores = np.zeros(len(cuts), np.int64)
             for done, name in enumerate(names):
@@ -52,6 +52,8 @@ class Binning(Asking):
     def _fine_cells(self, names: Sequence[Any]) -> int:
         """The number of fine cells of these columns, which must have equally many."""
         whole(len(names), "the number of columns", 1, MOST_COLUMNS)
+        if {*map(type, names)} != {str}:  # other texts may say at each look that they are another column
+            raise BadInput("the columns whose bins are chosen must be given by their names")
         known = [self._table.columns.columns.get(self._own.get(name).name) for name in names]
         if len({*names}) < len(names) or not all(isinstance(column, Fine) for column in known):
             raise BadInput("bins can be chosen for numeric columns without declared ones, each named once")
@@ -66,9 +68,10 @@ def own_ways(ways: Any, cells: int) -> Integers:
     given = np.array(ways)
     if given.ndim != 2 or given.dtype.kind not in "iu" or not 0 < given.size <= MOST_COUNTS or given.shape[1] < 2:
         raise BadInput("ways to cut must be a table of whole numbers, with a row for each way")
-    if given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any():
+    cuts = given.astype(np.int64)  # what is looked at is what is used
+    if cuts.min() < 0 or cuts.max() > cells or (cuts[:, 1:] < cuts[:, :-1]).any():
         raise BadInput("the places at which to cut must ascend, and lie among the fine cuts")
-    return given.astype(np.int64)
+    return cuts
 
 
 def fine_counts(table: Table, name: str, cells: int) -> Integers:

@@ -19,6 +19,7 @@ from ...schema import Categorical
 MANY = 100  # values that a column needs for pools
 SCARCE = 1  # rows times epsilon for each value, divided by the columns; with fewer, values are pooled
 SHARES = 0.25, 1.0  # of a column's part of epsilon, least and most, for finding its pools
+AT_MOST = Fraction(1, 2)  # of epsilon for all pools together, so that the plan has something to ask with
 PLENTY = 2000  # rows times epsilon, divided by the columns, from which on it is the most
 SPURIOUS = 5  # values that stand alone by noise: about so many, and nearly twice with two classes
 LARGEST = 0.25  # share of the rows: if even such a value would not stand out, nothing is asked
@@ -47,7 +48,8 @@ def find_pools(
 
     `rows` is their noisy number, and `columns` are all those between which a plan divides the budget. Budget: for each
     column with too many values for its rows, or with more than `most` of them, a quarter to all of an equal part, the
-    more the more rows there are. If no value could stand out, all are pooled, and nothing is spent.
+    more the more rows there are, and at most half of all for all of them. If no value could stand out, all are pooled,
+    and nothing is spent.
     """
     signal = rows * float(min(source.per_row(budget), Fraction(10**9))) / max(len(columns), 1)
     scarce = [one for one in candidates(columns) if len(one.values) > min(signal / SCARCE, most)]
@@ -58,7 +60,7 @@ def find_pools(
     found = [_with_pools(column, [column.values]) for column in hopeless]
     if not asked:
         return found, Fraction(0)
-    part = Budget(budget.epsilon * share * len(asked) / len(columns))
+    part = Budget(budget.epsilon * min(share * len(asked) / len(columns), AT_MOST))
     releases = source.count_each([axis(column) for column in asked], part)
     return [*found, *(pooled(*one, most) for one in zip(asked, releases, strict=True))], part.epsilon
 
