@@ -335,12 +335,14 @@ def test_a_schema_is_read_by_its_declarations_alone(field):
         assert source.count(axis(Numeric(name="x", bounds=(0, 1000), bins=4)), HUGE).value.shape[0] == 5
 
 
-@pytest.mark.parametrize("odd", [0.5, np.nan, np.inf, -np.inf])
-def test_cuts_in_no_order_give_no_code_beyond_the_size(odd):
-    chance = np.random.default_rng(0)
-    cuts, values = chance.normal(size=(2, 3000)) * 10.0 ** chance.integers(-3, 3, size=(2, 3000))
+@pytest.mark.parametrize("odd", [0.5, np.nan, np.inf])
+@pytest.mark.parametrize("seed", range(5))
+def test_cuts_in_no_order_give_no_code_beyond_the_size(seed, odd):
+    chance = np.random.default_rng(seed)
+    cuts, values = chance.normal(size=(2, 2560)) * 10.0 ** chance.integers(-3, 3, size=(2, 2560))
+    cuts[100] = odd
     column = Numeric(name="x", bounds=(0, 1000), bins=4)
-    column.__dict__.update(cuts=(0.0, *cuts, odd, 1000.0), names=("",) * (len(cuts) + 3))
+    column.__dict__.update(cuts=(0.0, *cuts, 1000.0), names=("",) * (len(cuts) + 2))
     with quiet():
         assert np.all(encode_column(values, column) < column.size)
 

@@ -81,6 +81,12 @@ def test_columns_that_were_cut_alike_are_all_told_though_a_receipt_names_three()
     assert [one.epsilon for one in bins_of(model.outcome_)] == [receipt.epsilon / 5] * 5
 
 
+def test_a_name_that_looks_like_several_columns_takes_no_cost_from_them():
+    model = fitted(*(Numeric(name=name, **WIDE) for name in ("a", "b", "a, b", "b and others", "b, and others")))
+    choices = [receipt.epsilon for receipt in model.receipts_ if receipt.verb == "choose_bins"]
+    assert len(choices) == 5 and [one.epsilon for one in bins_of(model.outcome_)] == choices
+
+
 def test_declared_edges_are_not_taken_for_found_ones_beside_columns_that_were_cut_alike():
     alike = [Numeric(name=f"x{place}", **WIDE) for place in range(4)]
     model = fitted(*alike, Numeric(name="own", edges=(0, 5e5, 1e6)), rows=300, epsilon=2)

@@ -76,9 +76,11 @@ def too_few(outcome: Outcome[Any], how: Search) -> tuple[int, int]:
 def _about(receipt: Receipt, column: Numeric, outcome: Outcome[Any]) -> bool:
     """Whether a choice was about this column: it names the first three of the columns that are cut alike."""
     text = receipt.question.partition(CUT)[2]
+    if any(one.name == text for one in outcome.schema.features):  # of one column, whatever its name looks like
+        return column.name == text
     if f", {column.name}, " in f", {text.removesuffix(OTHERS)}, ":
         return True
-    if not text.endswith(OTHERS) or not (column.edges or column.bins == "public"):
+    if not text.endswith(OTHERS) or text.count(", ") < 2 or not (column.edges or column.bins == "public"):
         return False
     named = [one for one in outcome.schema.features if f", {one.name}, " in f", {text.removesuffix(OTHERS)}, "]
     alike = [one for one in named if isinstance(one, Numeric) and _cut_alike(one, column)]
