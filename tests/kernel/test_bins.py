@@ -353,3 +353,10 @@ def test_more_cuts_than_a_short_number_holds_are_counted_too():
     column = Numeric(name="x", bounds=(0, 65_536), edges=tuple(edges.tolist()))
     codes = encode_column(np.append(edges, np.nan), column)
     assert codes.tolist() == [*range(len(edges) - 1), len(edges) - 2, len(edges) - 1]
+
+
+def test_declared_pools_are_not_recoded_for_nothing_finer_is_known_of_their_rows():
+    column = Categorical(name="c", values=("a", "b", "d"), pools={"p": ("a", "b")})
+    source = open_source({"c": ["a", "d"]}, Schema(name="t", column=[column]), Ledger(9, "t"), 1)
+    with pytest.raises(BadInput, match="declared"):
+        source.recode(Categorical(name="c", values=("a", "b", "d")))

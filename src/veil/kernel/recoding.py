@@ -41,8 +41,9 @@ def own_columns(columns: Sequence[Any], schema: Schema, recoded: Recoded) -> lis
         if known is None or column.name == schema.label or known.kind != column.kind:
             raise BadInput("only a numeric or categorical column of the schema, not the label, can be recoded")
         fine = recoded.columns[column.name]
-        if not isinstance(fine, (Categorical, Fine)):
-            raise BadInput(f"the bins of column {column.name!r} are declared: it has no finer ones to be recoded from")
+        if not isinstance(fine, (Categorical, Fine)) or getattr(fine, "pools", None):
+            said = f"the bins or pools of column {column.name!r} are declared"
+            raise BadInput(f"{said}: it has no finer codes to be recoded from")
         if isinstance(fine, Fine) and not np.isin(column.cuts[1:-1], fine.cuts).all():
             raise BadInput(f"the edges of column {column.name!r} must be among its fine cuts")
     return own
