@@ -210,11 +210,13 @@ def test_calibration_leaves_the_order_of_rows_of_two_classes_alone():
     assert (np.diff(-after) >= -200).all()  # weights are rounded to units of 2^-20
 
 
-def test_a_single_class_and_a_tiny_budget_are_not_calibrated(rows, schema):
+def test_a_single_class_a_single_column_and_a_tiny_budget_are_not_calibrated(rows, schema):
     one = Schema(name="ten", label="party", column=[*schema.features, Categorical(name="party", values=["left"])])
     _, ledger = learn(rows, one, 1)
     assert [receipt.epsilon for receipt in ledger.receipts()] == [1]
-    _, ledger = learn(rows, schema, "1/1000000000", columns=["town"])
+    _, ledger = learn(rows, schema, 1, columns=["town"])
+    assert [receipt.epsilon for receipt in ledger.receipts()] == [1]
+    _, ledger = learn(rows, schema, "1/1000000000", columns=["town", "age"])
     assert len(ledger.receipts()) == 1 and ledger.spent == Budget("1/1000000000").epsilon
 
 
@@ -231,4 +233,4 @@ def test_counts_without_noise_tell_the_factor_and_the_shift(factor, shift):
     evidence = np.array([-6.0, -3, -1, 1, 3, 6])
     share = 1 / (1 + np.exp(-(factor * evidence - 1 + shift)))
     counts = np.round(100_000 * np.column_stack([1 - share, share])).astype(int)
-    assert fitted(counts, 1e-9, 1, evidence, -1.0) == pytest.approx((factor, shift), rel=0.06, abs=0.06)
+    assert fitted(counts, 1e-9, 1, evidence, -1.0) == pytest.approx((factor, shift), abs=0.1)

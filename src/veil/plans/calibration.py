@@ -20,6 +20,7 @@ FACTORS = 2.0 ** (np.arange(-34, 4) / 8)  # tried for the evidence; 1 is among t
 SHIFTS = np.arange(-40, 41) / 20  # tried for the odds; 0 is among them
 OF_FACTOR, OF_SHIFT = 0.4, 0.2  # standard deviations of log(factor) and of the shift, as expected before counting
 CHANCE = 0.25  # a variance of every count: half a row
+BLUR = 0.2  # how far the typical row may be from the middle of its interval, in widths of one
 Numbers = npt.NDArray[np.float64]
 
 
@@ -67,15 +68,19 @@ def fitted(counts: Integers, scale: float, label: int, evidence: Numbers, start:
     """The factor of the evidence and the shift of the odds that fit best to noisy counts, intervals x classes.
 
     `evidence` is that of a typical row of each interval, and `start` the log-odds of the class without any.
-    In each interval, the rows of the class differ from their expected share of all rows by chance and by noise, whose
-    variances are known. The best fit has the least sum of squares over variance, with 1 and 0 expected before counting:
-    where counts drown in noise, all fits are as good, and nothing changes.
+
+    In each interval, the rows of the class differ from their expected share of all rows by chance, by noise, and
+    because the typical row is not quite in the middle; these variances are known. The best fit has the least sum of
+    squares over variance, with 1 and 0 expected before counting: where counts drown in noise, all fits are as good, and
+    nothing changes.
     """
     rows, total = counts[:, label], counts.sum(axis=1)
     logit = start + SHIFTS[:, None] + np.multiply.outer(FACTORS, evidence)[:, None, :]
     share = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     noise = 2 * scale**2 * ((1 - share) ** 2 + (counts.shape[1] - 1) * share**2)
-    variance = noise + np.maximum(total, 0) * share * (1 - share) + CHANCE
+    chance = np.maximum(total, 0) * share * (1 - share)
+    misplaced = chance * FACTORS[:, None, None] * BLUR * (evidence[3] - evidence[2])
+    variance = noise + chance + misplaced**2 + CHANCE
     misfit = ((rows - share * total) ** 2 / variance + np.log(variance)).sum(axis=2)
     expected = np.add.outer((np.log(FACTORS) / OF_FACTOR) ** 2, (SHIFTS / OF_SHIFT) ** 2)
     best, moved = np.unravel_index(np.argmin(misfit + expected), expected.shape)
