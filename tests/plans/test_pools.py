@@ -50,7 +50,7 @@ def test_with_little_noise_a_pool_holds_values_of_one_class() -> None:
 
     rare = {"code": [code for code in CODES for _ in range(5)]}
     source = opened(schema_of(), {**rare, "y": ["yes" if int(code[1:]) % 2 else "no" for code in rare["code"]]})
-    column = pooled(source.schema.get("code"), source.count(axis(source.schema.get("code")), Budget(1)))
+    column = pooled(source.schema.get("code"), source.count(axis(source.schema.get("code")), Budget(1)), 1000)
     shares = [np.mean([int(value[1:]) % 2 for value in part]) for part in column.pools.values()]
     assert len(column.pools) == 4 and max(shares) > 0.85 and min(shares) < 0.15
     assert column.groups is not None and len(column.levels) > 2
@@ -65,7 +65,7 @@ def test_nothing_is_spent_and_all_are_pooled_where_no_value_could_stand_out() ->
 @pytest.mark.parametrize("fields", [{"groups": {"g": CODES}}, {"pools": {"p": CODES[9:]}}, {"levels": [2, 4]}])
 def test_declared_groups_and_pools_are_left_alone(fields: dict[str, Any]) -> None:
     source = opened(schema_of(**fields))
-    assert candidates(source.schema.features, 1000) == []
+    assert candidates(source.schema.features) == []
     assert find_pools(source, Budget("0.04"), 9000, source.schema.features, 1000) == ([], Fraction(0))
 
 
