@@ -206,8 +206,8 @@ def test_a_curve_is_drawn_in_notebooks_whatever_its_classes_are_called(iris, fit
 
 def test_a_rehearsal_shows_the_plan_and_stays_a_tuple_of_releases(iris):
     plan = veil.NaiveBayesClassifier(epsilon=1, schema=iris[1]).rehearse()
-    assert isinstance(plan, tuple) and isinstance(plan[0], veil.Release) and len(plan) == len(plan.plan()) == 4
-    assert "noise scale" in repr(plan) and "petal width (cm)[13]" in repr(plan) and len(repr(plan).splitlines()) == 6
+    assert isinstance(plan, tuple) and isinstance(plan[0], veil.Release) and len(plan) == len(plan.plan()) == 5
+    assert "noise scale" in repr(plan) and "petal width (cm)[13]" in repr(plan) and len(repr(plan).splitlines()) == 7
     assert sum(row[2] for row in plan.plan()) == pytest.approx(1)
 
 

@@ -156,7 +156,7 @@ def test_a_ledger_is_shared_and_refuses(files, start):
     code, _, complaint = start(*arguments, "--out", "second.veil")
     assert code == 3 and "the 0.4 that is left" in complaint and complaint.count("\n") == 1
     assert not list(files.glob("*second*")) and Ledger.open("l.ledger").spent * 5 == 3
-    assert "1 of them confirmed" in output("ledger", "verify", "l.ledger", "--against", "model.veil")
+    assert "2 of them confirmed" in output("ledger", "verify", "l.ledger", "--against", "model.veil")
 
 
 def test_existing_files_are_kept_and_nothing_is_charged(files):
@@ -299,8 +299,12 @@ def test_an_interrupt_leaves_the_charge_and_no_file_and_says_what_was_charged(fi
     os.kill(process.pid, number)
     said = process.communicate(timeout=30)[1]
     assert process.returncode == code
-    assert said == b"veil: stopped; epsilon 1 was charged to the ledger since the start, and stays charged\n"
-    assert Ledger.open("l.ledger").spent == 1 and not list(files.glob("*model*")) and not list(files.glob(".model*"))
+    assert said == b"veil: stopped; epsilon 0.98 was charged to the ledger since the start, and stays charged\n"
+    assert (
+        Ledger.open("l.ledger").spent == Fraction(49, 50)
+        and not list(files.glob("*model*"))
+        and not list(files.glob(".model*"))
+    )
 
 
 @pytest.mark.parametrize("ledger", [(), ("--ledger", "l.ledger")])
@@ -370,6 +374,6 @@ def test_a_note_and_the_file_are_in_the_ledger(files):
     output(*asked, "--out", "model.veil", "--note", "for the annual report")
     (run,) = Ledger.open("l.ledger").runs()
     assert (run.purpose, run.file, run.note) == ("train naive-bayes", "model.veil", "for the annual report")
-    assert (run.answers, run.epsilon, run.private) == (1, Fraction(1, 2), True)
+    assert (run.answers, run.epsilon, run.private) == (2, Fraction(1, 2), True)
     shown = output("ledger", "show", "l.ledger")
     assert "train naive-bayes" in shown and "for the annual report" in shown and len(shown.splitlines()) < 12

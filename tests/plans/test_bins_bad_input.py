@@ -19,7 +19,7 @@ from veil import (
     Schema,
 )
 from veil.errors import LittleLearned
-from veil.plans.finding.bins import MOST
+from veil.plans.finding.search import widest
 from veil.plans.linear import too_many
 
 MODELS = (NaiveBayesClassifier, LogisticRegressionClassifier)
@@ -151,5 +151,5 @@ def test_what_a_plan_refuses_is_refused_before_the_search_is_paid_for(model, set
 def test_bins_are_not_searched_where_those_that_are_found_could_be_too_many_to_fit():
     schema, _ = many(200)
     model = LogisticRegressionClassifier(schema=schema)
-    assert not too_many(schema, 0) and too_many(schema, MOST + 3)
+    assert not too_many(schema) and too_many(widest(schema, model.search))
     assert model.search_for(schema) is None and NaiveBayesClassifier().search_for(schema) is not None

@@ -22,16 +22,16 @@ import numpy.typing as npt
 from ..errors import BadInput
 from ..kernel import PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
 from ..plans.outcome import Outcome
-from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, Sum, Tree
+from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, Odds, PathScores, Predicted, Sum, Tree
 from ..schema import Schema
 from ..schema.encoding import quiet
 from ..views import COUNTS
 from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
 
 FORMAT = 1
+SCORERS = (CellScores, Linear, Odds, PathScores, Sum)
 KINDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, PathScores, Predicted, SparseCounts, Sum, Tree)
+    kind.__name__: kind for kind in (Axis, Bag, Binned, Drawn, Grid, Predicted, SparseCounts, Tree, *SCORERS)
 }
 RELEASED = ("value", "scale", "question", "classes")
 DEEPEST = 100  # most splits within splits

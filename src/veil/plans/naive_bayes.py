@@ -9,6 +9,7 @@ from ..errors import BadInput
 from ..kernel import Budget, Source
 from ..questions import Linear, axis
 from ..schema import Categorical, Numeric, Schema
+from .calibration import calibrated, set_apart
 from .finish import (
     class_prior,
     class_totals,
@@ -33,18 +34,20 @@ def naive_bayes(
 ) -> Linear:
     """Publish the counts of every column by class, as if columns were independent within a class.
 
-    Budget: all of it for one set of counts, divided between the columns in proportion to size^(2/3), but a quarter at
-    most for one of many. The class totals cost nothing, since every table adds up to them; `totals` that are known
-    already make them more exact.
+    Budget: 98 % for one set of counts, divided between the columns in proportion to size^(2/3), but a quarter at most
+    for one of many; and 2 % for counts of its own sums, which tell how far to trust them (see `calibrated`). The class
+    totals cost nothing, since every table adds up to them; `totals` that are known already make them more exact.
 
-    Returns a scorer: log P(class) plus, for every column, log P(code | class) times a factor for all columns that
-    shrinks noisy evidence (1 without noise). `columns` names the columns to use (all without it); `smoothing` is added
-    to every count, besides the pseudo-rows that its noise calls for.
+    Returns a scorer: log P(class) plus, for every column, log P(code | class) times a factor for all columns. The
+    factor shrinks noisy evidence, and evidence that adds up to more than it is worth, because columns depend on each
+    other. `columns` names the columns to use (all without it); `smoothing` is added to every count, besides the
+    pseudo-rows that its noise calls for.
     """
     features = _features(source.schema, columns, smoothing)
+    to_count, to_calibrate = set_apart(source, budget, len(features))
 
     sizes = [column.size for column in features]
-    releases = source.count_each([axis(column) for column in features], budget, shares=column_shares(sizes))
+    releases = source.count_each([axis(column) for column in features], to_count, shares=column_shares(sizes))
     tables = [release.value for release in releases]
     scales = [max(release.noise_scale, LEAST_SCALE) for release in releases]
 
@@ -56,9 +59,11 @@ def naive_bayes(
     smoothed, errors = smooth_with_errors(counts, noise, side_by_side(levels), prior, smoothing)
     logs = log_likelihoods(counts, smoothed, smoothing, sizes)
 
-    weights = np.split(reliability([logs], [errors], prior) * logs, np.cumsum(sizes)[:-1])
-    names = [column.name for column in features]
-    return Linear(dict(zip(names, weights, strict=True)), np.log(prior))
+    trust, by_column = reliability([logs], [errors], prior), np.split(logs, np.cumsum(sizes)[:-1])
+    named = {column.name: table for column, table in zip(features, by_column, strict=True)}
+    if to_calibrate is None:
+        return Linear({name: trust * table for name, table in named.items()}, np.log(prior))
+    return calibrated(source, to_calibrate, named, trust, prior)
 
 
 def _features(schema: Schema, names: Sequence[str] | None, smoothing: float) -> list[Categorical | Numeric]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..kernel import WEIGHT_UNIT, Release, SparseCounts
 from ..plans.finish import PSEUDO_ROWS, merge
 from ..plans.linear import weight_scales
-from ..questions import Grid, Tree
+from ..questions import Binned, Grid, Tree
 from ..schema import Schema
 
 Numbers = npt.NDArray[np.float64]
@@ -59,8 +59,14 @@ def of_counts(releases: Releases) -> Evidence | None:
     return Evidence(sum(one.found for one in found), noise, float(room))
 
 
+def teaches(release: Release[Any]) -> bool:
+    """Whether a model learned from this answer, rather than corrected by it what it had learned: counts in intervals of
+    a model's own scores."""
+    return not isinstance(release.question, Binned)
+
+
 def _speaks(release: Release[Any]) -> bool:
-    counted = release.receipt.verb.startswith("count")
+    counted = release.receipt.verb.startswith("count") and teaches(release)
     return counted and len(release.classes) > 1 and release.question.size > 1
 
 

@@ -4,7 +4,7 @@ from math import exp, sqrt
 
 from ..display import number
 from ..schema import Schema
-from .evidence import Evidence, Releases, Weights, of_counts, of_weights
+from .evidence import Evidence, Releases, Weights, of_counts, of_weights, teaches
 from .rows import CHECK, counted, mostly_missing
 from .tables import noise_of
 from .verdict import LEVELS, Verdict, cost, level_of, more_epsilon, worst
@@ -57,7 +57,7 @@ def counts_words(evidence: Evidence | None, releases: Releases) -> str:
     """A sentence part: how much of the difference between classes may be noise, and how many tables drown in it."""
     if evidence is None:
         return "no counts by class were released that could tell classes apart"
-    tables = [table for table in noise_of(releases) if table.fields > 1]
+    tables = [table for table in noise_of([*filter(teaches, releases)]) if table.fields > 1]
     drowned = sum(table.drowned for table in tables)
     said = f"{part_words(evidence.noise_share)} of what sets the classes apart may be noise"
     return f"{said}, and {drowned:,} of {len(tables):,} released tables drown in it" if drowned else said
