@@ -273,7 +273,7 @@ def test_a_budget_is_looked_at_once():
 
 def test_names_that_change_are_refused_before_the_charge():
     source = source_of(x=[1.0])
-    with pytest.raises(BadInput, match="names"):
+    with pytest.raises(BadInput, match="named once"):
         source.choose_bins([Turning("x")], WAYS, 1, HUGE)
     assert not source.record.receipts
 

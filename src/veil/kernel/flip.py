@@ -42,8 +42,7 @@ def permute_and_flip_each(scores: Integers, allowed: npt.NDArray[np.bool_], rate
 
 def own_handicaps(handicaps: Any, count: int) -> Integers:
     """A copy of the handicaps: one whole number for each candidate, none so large that scores could overflow."""
-    given = np.array(np.zeros(count, np.int64) if handicaps is None else handicaps)
-    marks = given.astype(np.int64) if given.dtype.kind in "iu" else None  # what is looked at is what is used
-    if marks is None or marks.shape != (count,) or not np.all((-LARGEST <= marks) & (marks <= LARGEST)):
+    marks = np.array(np.array(np.zeros(count, np.int64) if handicaps is None else handicaps))  # see `own_ways`
+    if marks.shape != (count,) or marks.dtype.kind not in "iu" or not np.all((-LARGEST <= marks) & (marks <= LARGEST)):
         raise BadInput(f"give a handicap for each candidate: whole numbers from {-LARGEST} to {LARGEST}")
-    return marks
+    return marks.astype(np.int64)

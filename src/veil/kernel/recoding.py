@@ -1,7 +1,4 @@
-"""Recoding: codes of columns whose bins or pools are decided on after the rows were read.
-
-What a row's new code is follows from its finest code and from what is declared: a rule for each row alone.
-"""
+"""Recoding: codes of columns whose bins or pools are decided on later, each from the finest code of its row alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,8 +10,7 @@ from ..schema import Categorical, Date, Numeric, Schema, Text
 from ..schema.codes import Coder, coder
 from ..schema.fine import Fine, cells_of
 
-FIXED = {str, int, float, bool, type(None)}  # types whose values cannot change
-DECLARED = {Schema, Categorical, Numeric, Date, Text}
+FIXED, DECLARED = {str, int, float, bool, type(None)}, {Schema, Categorical, Numeric, Date, Text}  # FIXED: unchanging
 
 
 class Recoded(dict[str, Any]):
@@ -42,8 +38,7 @@ def own_columns(columns: Sequence[Any], schema: Schema, recoded: Recoded) -> lis
             raise BadInput("only a numeric or categorical column of the schema, not the label, can be recoded")
         fine = recoded.columns[column.name]
         if not isinstance(fine, (Categorical, Fine)) or getattr(fine, "pools", None):
-            said = f"the bins or pools of column {column.name!r} are declared"
-            raise BadInput(f"{said}: it has no finer codes to be recoded from")
+            raise BadInput(f"column {column.name!r} has declared bins or pools: nothing finer is known to recode from")
         if isinstance(fine, Fine) and not np.isin(column.cuts[1:-1], fine.cuts).all():
             raise BadInput(f"the edges of column {column.name!r} must be among its fine cuts")
     return own
@@ -56,16 +51,12 @@ def replaced(schema: Schema, columns: Sequence[Any]) -> Schema:
 
 
 def owned(part: Any) -> Any:
-    """A copy of what is declared that nobody else can change: of texts, numbers, and tuples and dictionaries of them.
-
-    What follows from these is not copied but computed again: someone may have put another size in its place.
-    """
-    if type(part) in FIXED or type(part) is tuple and {*map(type, part)} <= FIXED:
-        return part
+    """A copy of what is declared that nobody else can change; what follows from it, such as sizes, is computed anew."""
     if type(part) is tuple:
-        return tuple([*map(owned, part)])
+        return part if {*map(type, part)} <= FIXED else tuple([*map(owned, part)])
     if type(part) is dict:
         return {owned(name): owned(inside) for name, inside in [*part.items()]}
-    if type(part) not in DECLARED:
+    if type(part) not in FIXED | DECLARED:
         raise BadInput("a schema must be made of columns, texts and numbers, as Schema and its columns make it")
-    return type(part).model_construct(**{name: owned(getattr(part, name)) for name in type(part).model_fields})
+    fields = type(part).model_fields if type(part) in DECLARED else ()
+    return type(part).model_construct(**{name: owned(vars(part)[name]) for name in fields}) if fields else part

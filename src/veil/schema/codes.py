@@ -101,7 +101,7 @@ def _cuts_below(cuts: npt.NDArray[np.float64]) -> Callable[[npt.NDArray[np.float
     """
     if len(cuts) <= FEW_CUTS:
         return lambda x: _few_below(cuts, x)
-    low, scale = cuts[0], BUCKETS / (cuts[-1] - cuts[0])
+    low, scale, kind = cuts[0], BUCKETS / (cuts[-1] - cuts[0]), np.min_scalar_type(len(cuts) + 1)
 
     def buckets(x: npt.NDArray[np.float64]) -> npt.NDArray[np.uint16]:
         clipped = np.fmin(np.fmax((x - low) * scale + 0.5, 0), BUCKETS)  # NaN as 0: a cast of it is undefined
@@ -111,11 +111,10 @@ def _cuts_below(cuts: npt.NDArray[np.float64]) -> Callable[[npt.NDArray[np.float
     first, crowded = np.searchsorted(places, every), np.bincount(places, minlength=2**16) > 1
     if np.count_nonzero(inner := crowded[places]) > 0.8 * len(cuts):
         return lambda x: np.searchsorted(cuts, x, side="right")
-    first = first.astype(np.min_scalar_type(len(cuts) + 1))
-    others, within = first.astype(np.int64) - np.searchsorted(places[inner], every), _cuts_below(cuts[inner])
+    others, within = first - np.searchsorted(places[inner], every), _cuts_below(cuts[inner])
 
     def below(x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        codes = np.take(first, found := buckets(x))
+        codes = np.take(first.astype(kind), found := buckets(x))
         codes += x >= np.take(ends, codes)
         rest = np.flatnonzero(np.take(crowded, found))
         codes[rest] = np.take(others, found[rest]) + within(x[rest])

@@ -52,10 +52,8 @@ class Binning(Asking):
     def _fine_cells(self, names: Sequence[Any]) -> int:
         """The number of fine cells of these columns, which must have equally many."""
         whole(len(names), "the number of columns", 1, MOST_COLUMNS)
-        if {*map(type, names)} != {str}:  # other texts may say at each look that they are another column
-            raise BadInput("the columns whose bins are chosen must be given by their names")
         known = [self._table.columns.columns.get(self._own.get(name).name) for name in names]
-        if len({*names}) < len(names) or not all(isinstance(column, Fine) for column in known):
+        if {*map(type, names)} != {str} or len({*names}) < len(names) or {*map(type, known)} != {Fine}:
             raise BadInput("bins can be chosen for numeric columns without declared ones, each named once")
         sizes = {len(column.cuts) - 1 for column in known if column is not None}
         if len(sizes) > 1:
@@ -65,13 +63,12 @@ class Binning(Asking):
 
 def own_ways(ways: Any, cells: int) -> Integers:
     """A copy of the places, ways x cuts, if they are whole numbers that ascend within the fine cuts."""
-    given = np.array(ways)
+    given = np.array(np.array(ways))  # twice: what makes an array of itself may keep it, to change it later
     if given.ndim != 2 or given.dtype.kind not in "iu" or not 0 < given.size <= MOST_COUNTS or given.shape[1] < 2:
         raise BadInput("ways to cut must be a table of whole numbers, with a row for each way")
-    cuts = given.astype(np.int64)  # what is looked at is what is used
-    if cuts.min() < 0 or cuts.max() > cells or (cuts[:, 1:] < cuts[:, :-1]).any():
+    if given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any():
         raise BadInput("the places at which to cut must ascend, and lie among the fine cuts")
-    return cuts
+    return given.astype(np.int64)
 
 
 def fine_counts(table: Table, name: str, cells: int) -> Integers:
