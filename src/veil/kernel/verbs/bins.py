@@ -36,8 +36,7 @@ class Binning(Asking):
         a bin holds the cells from one to the next. Missing values, and cells before the first place or after the last,
         are in no bin."""
         names, cap, budget = [*columns], whole(cap, "the cap", 1, 2**40), Budget(budget)
-        size = self._fine_cells(names)
-        cuts = own_ways(ways, size)
+        cuts = own_ways(ways, size := self._fine_cells(names))
         marks, epsilon = own_handicaps(handicaps, len(cuts)), self._per_row(budget, len(names))
         about = f"one of {len(cuts)} ways to cut {', '.join(names[:3])}{' and others' * (len(names) > 3)}"
         receipt = self._charge("choose_bins", about, budget)
