@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from veil import Categorical, Ledger, NaiveBayesClassifier, Schema, load_model, open_source
+from veil import (
+    Categorical,
+    Ledger,
+    LogisticRegressionClassifier,
+    NaiveBayesClassifier,
+    Schema,
+    load_model,
+    open_source,
+)
 from veil.kernel import Budget
 from veil.plans.finding.pools import candidates, find_pools
 from veil.plans.finding.search import Search, search
@@ -109,3 +117,15 @@ def test_a_table_of_long_lists_alone_leaves_something_for_the_plan(epsilon: Any)
     found = search(source, Budget(epsilon), Search(values=50))
     spent = sum(receipt.epsilon for receipt in source.record.receipts)
     assert spent + found.budget.epsilon == Budget(epsilon).epsilon and spent <= found.budget.epsilon * 2
+
+
+def test_people_are_told_that_values_were_pooled():
+    codes = tuple(f"c{i}" for i in range(2000))
+    schema = Schema(
+        name="codes",
+        label="y",
+        column=[Categorical(name="code", values=codes), Categorical(name="y", values=("a", "b"))],
+    )
+    rows = {"code": ["c1", "c2", "c3"] * 400, "y": ["a", "b", "b"] * 400}
+    model = LogisticRegressionClassifier(epsilon=2, schema=schema, random_state=1).fit(rows)
+    assert model.outcome_.epsilon == 2 and "rare values of 1 column pooled for epsilon" in model._summary()

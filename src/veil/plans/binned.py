@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 from ..display import number
 from ..kernel import Receipt
-from ..schema import Date, Numeric
+from ..schema import Categorical, Date, Numeric
 from .finding.bins import PER_COLUMN, ROWS
 from .finding.search import Search, to_search
 from .outcome import Outcome
 
 FOUND, PUBLIC, DECLARED, NOT_TRIED = "found", "public", "declared", "not searched"
 ZERO = Fraction(0)
+FIRST_POOL = "(pool 1)"  # as a search names it
 CUT, OTHERS = " ways to cut ", " and others"  # as receipts say
 
 
@@ -56,13 +57,28 @@ def search_cost(outcome: Outcome[Any]) -> Fraction:
 
 
 def in_short(outcome: Outcome[Any]) -> str:
-    """A few words such as "bins of 6 columns found for epsilon 0.08 of 1"; "" if no bins were chosen."""
+    """A few words such as "bins of 6 columns found for epsilon 0.08 of 1"; "" if nothing was found or pooled."""
     ways = [binned.how for binned in bins_of(outcome) if binned.epsilon]
-    if not ways:
-        return ""
-    found, kept = (f"{n} column{'s' * (n > 1)}" if (n := ways.count(how)) else "" for how in (FOUND, PUBLIC))
+    found, kept = (_columns(ways.count(how)) for how in (FOUND, PUBLIC))
     said = [f"bins of {found} found"] * bool(found) + [f"the public ones of {kept} kept"] * bool(kept)
-    return f"{', '.join(said)} for epsilon {_about_so(search_cost(outcome))} of {_about_so(outcome.epsilon)}"
+    if said:
+        said = [f"{', '.join(said)} for epsilon {_about_so(search_cost(outcome))} of {_about_so(outcome.epsilon)}"]
+    return "; ".join([*said, *_pooled(outcome)])
+
+
+def _pooled(outcome: Outcome[Any]) -> list[str]:
+    """A few words on the columns whose rare values were pooled by the search, and what that cost; [] if none were."""
+    pools = [one.pools for one in outcome.schema.features if isinstance(one, Categorical) and one.pools]
+    found = sum(next(iter(names)).startswith(FIRST_POOL) for names in pools) if outcome.searched else 0
+    known = {release.receipt.number for release in outcome.known}
+    asked = {one.receipt.number: one.receipt for one in outcome.searched if one.receipt.verb == "count"}
+    cost = sum((receipt.epsilon for number, receipt in asked.items() if number not in known), ZERO)
+    paid = f"epsilon {_about_so(cost)}" if cost else "nothing"
+    return [f"rare values of {_columns(found)} pooled for {paid}"] if found else []
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' * (count > 1)}" if count else ""
 
 
 def too_few(outcome: Outcome[Any], how: Search) -> tuple[int, int]:
