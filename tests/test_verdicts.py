@@ -279,13 +279,19 @@ def test_the_dry_run_gives_weights_their_noise(files):
 
 
 def test_a_column_that_takes_most_of_the_budget_is_named():
-    codes = Categorical(name="icd", values=tuple(f"code {place}" for place in range(500)))
+    values = tuple(f"code {place}" for place in range(500))
+    pooled = Categorical(name="icd", values=values)
+    codes = Categorical(
+        name="icd", values=values, groups={"low": values[:250], "high": values[250:]}
+    )  # stay as they are
     others = [Numeric(name=name, bounds=(0, 1), bins=4) for name in "abc"]
     label = Categorical(name="y", values=("no", "yes"))
     schema = Schema(name="hospital", label="y", rows=1_000, column=[codes, *others, label])
+    searched = schema.model_copy(update={"column": (pooled, *others, label)})
     for method, words in (("naive-bayes", "of the budget"), ("tree", "of all codes")):
         said = dominant(model_of(method, schema=schema).rehearse(), schema)
         assert "Column 'icd' takes " in said and words in said and "coarser bins or groups" in said
+        assert not dominant(model_of(method, schema=searched).rehearse(), searched)
     assert not dominant(model_of("naive-bayes").rehearse(), FAIR_SCHEMA)
 
 

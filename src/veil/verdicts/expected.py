@@ -3,6 +3,7 @@
 from math import sqrt
 
 from ..display import readable
+from ..plans.finding.pools import candidates
 from ..plans.run import GUESS, guessed_rows
 from ..questions import Grid
 from ..schema import Schema
@@ -75,7 +76,9 @@ def dominant(releases: Releases, schema: Schema) -> str:
     parts = {grid.columns[0]: 1 / one.scale for one, grid in grids if len(grid.axes) == 1 and one.scale}
     of_what = "the budget"
     if len(parts) < 3:
-        parts, of_what = {column.name: float(column.size) for column in schema.features}, "all codes"
+        pooled = candidates(schema.features)  # which have few codes after a search
+        parts = {column.name: float(column.size) for column in schema.features if column not in pooled}
+        of_what = "all codes"
     name, most = max(parts.items(), key=lambda pair: pair[1], default=("", 0.0))
     if len(parts) < 3 or most < HALF * sum(parts.values()):
         return ""
