@@ -4,6 +4,7 @@ Whoever audits a result reads the core and the files of the verbs, questions and
 """
 
 import ast
+import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
@@ -40,6 +41,8 @@ QUESTIONS = {  # by what receipts say of them
     "intervals of the score": SCORING,
     "class predicted": SCORING,
 }
+OF_WEIGHTS = re.compile(r"\d+ intervals of the score of (class \d+ by )?weights on ")
+WEIGHING = ("questions/scorers", "questions/odds")
 WORDS = ("schema/bags", "questions/words", "kernel/words")
 DATES = ("schema/moments",)
 PEOPLE = ("kernel/people",)
@@ -65,6 +68,8 @@ def files_used(
     used = [*CORE, *(name for receipt in receipts for name in _of_verb(receipt))]
     chosen = [release.value.describe() for release in releases if hasattr(release.value, "describe")]
     said = [*(receipt.question for receipt in receipts), *chosen]
+    used += WEIGHING * any(OF_WEIGHTS.match(text) for text in said)
+    said = [text for text in said if not OF_WEIGHTS.match(text)]
     used += [name for words, names in QUESTIONS.items() if any(words in text for text in said) for name in names]
     used += WORDS * bool(schema.texts) + PEOPLE * bool(schema.person)
     used += DATES * (_selected(releases, receipts) or any(isinstance(column, Date) for column in schema.column))
