@@ -238,6 +238,7 @@ def test_every_public_name_is_in_the_reference():
     assert [name for name in veil.__all__ if f"### {name}\n" not in reference] == []
 
 
+@pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path):
     pytest.importorskip("sphinx", reason="the documentation's tools are not installed: pip install veil[docs]")
     build = [sys.executable, "-m", "experiments.pages.site", str(tmp_path / "site")]

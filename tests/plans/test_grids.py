@@ -82,6 +82,7 @@ def test_a_column_of_one_value_and_one_of_thousands_do_no_harm():
     assert not any("many" in grid.columns for grid in found if len(grid.axes) > 1)
 
 
+@pytest.mark.slow
 def test_a_table_of_many_columns_has_a_pool_in_little_memory():
     tracemalloc.start()
     found = grids(wide(800, values=6), 2000, 20_000)
