@@ -61,6 +61,7 @@ __all__ = [
     "ExpectedCorrect",
     "Gini",
     "Grid",
+    "Histogram",
     "KDiscernibilitySelect",
     "Ledger",
     "LedgerProblem",

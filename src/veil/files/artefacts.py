@@ -13,6 +13,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -22,7 +23,22 @@ import numpy.typing as npt
 from ..errors import BadInput
 from ..kernel import PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
 from ..plans.outcome import Outcome
-from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, Odds, PathScores, Predicted, Sum, Tree
+from ..plans.ranges.spread import Spread
+from ..questions import (
+    Axis,
+    Bag,
+    Binned,
+    CellScores,
+    Drawn,
+    Grid,
+    Grouped,
+    Linear,
+    Odds,
+    PathScores,
+    Predicted,
+    Sum,
+    Tree,
+)
 from ..schema import Schema
 from ..schema.encoding import quiet
 from ..views import COUNTS
@@ -31,7 +47,7 @@ from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
 FORMAT = 1
 SCORERS = (CellScores, Linear, Odds, PathScores, Sum)
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Axis, Bag, Binned, Drawn, Grid, Predicted, SparseCounts, Tree, *SCORERS)
+    kind.__name__: kind for kind in (Axis, Bag, Binned, Drawn, Grid, Predicted, SparseCounts, Spread, Tree, *SCORERS)
 }
 RELEASED = ("value", "scale", "question", "classes")
 DEEPEST = 100  # most splits within splits
@@ -39,9 +55,14 @@ STAMP = (1980, 1, 1, 0, 0, 0)  # the same content is the same bytes
 WIDE = 2**62  # cells and classes of a sparse release from which its codes are Python's integers
 OPENED = {
     "synopsis": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
+    "histogram": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
     "model": "veil.load_model opens it in Python; a synopsis is made by `veil publish`",
 }
-MADE = {"synopsis": "table", "model": "scorer"}  # what the part is called that was made of the releases
+MADE = {
+    "synopsis": "table",
+    "histogram": "spread",
+    "model": "scorer",
+}  # what the part is called that was made of the releases
 Held = TypeVar("Held")
 
 
@@ -86,13 +107,13 @@ def read(path: str | os.PathLike[str], kind: str, check: Callable[[Outcome[Any]]
     except FileNotFoundError:
         raise BadInput(f"there is no file {path}: check the path") from None
     except Exception:  # a file from a stranger can be wrong in any way
-        if (other := _other_kind(path, kind)) is not None:
+        if (other := other_kind(path, kind)) is not None:
             raise BadInput(f"{path} holds a {other}, not a {kind}: {OPENED[other]}") from None
         complaint = f"is not a {kind}, or was damaged or changed: get it again from whoever made it"
         raise BadInput(f"{path} {complaint}") from None
 
 
-def _other_kind(path: str | os.PathLike[str], kind: str) -> str | None:
+def other_kind(path: str | os.PathLike[str], kind: str) -> str | None:
     """What one of our files holds, judged by the names of its parts, if it is not of this kind; else None."""
     try:
         with zipfile.ZipFile(path) as file:
@@ -127,6 +148,8 @@ def _digests(parts: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _pack_release(release: Release[Any], arrays: list[Any]) -> dict[str, Any]:
+    """A release as JSON can hold it; groups of cells follow from the answers before, and are left out."""
+    release = replace(release, question=None) if type(release.question) is Grouped else release
     packed = {name: _pack(getattr(release, name), arrays) for name in RELEASED}
     return {**packed, "receipt": release.receipt.number}
 
@@ -200,7 +223,10 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
     if release.receipt.verb == "choose_above":
         insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 2)
-    if release.receipt.verb in ("count", "count_words"):
+    if release.receipt.verb == "count" and release.question is None:  # of groups of cells, as a histogram has them
+        insist(release.classes == ("",) and release.scale is not None)
+        insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 1)
+    elif release.receipt.verb in ("count", "count_words"):
         shape = (release.question.size, len(release.classes))
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.shape == shape)

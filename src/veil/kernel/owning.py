@@ -12,7 +12,21 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..questions import Axis, Bag, Binned, CellScores, Drawn, Grid, Linear, Odds, PathScores, Predicted, Sum, Tree
+from ..questions import (
+    Axis,
+    Bag,
+    Binned,
+    CellScores,
+    Drawn,
+    Grid,
+    Grouped,
+    Linear,
+    Odds,
+    PathScores,
+    Predicted,
+    Sum,
+    Tree,
+)
 from ..questions.drawn import WIDEST
 from ..schema import Categorical, Numeric, Schema, Text
 
@@ -80,6 +94,8 @@ class Owner:
             raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
         if type(given) is Grid and type(given.axes) is tuple:
             return self._once(given, self._grid)
+        if type(given) is Grouped:
+            return self._grouped(given, depth)
         if type(given) is Tree and type(given.branches) is tuple:
             cut, *branches = [self._partition(part, depth + 1) for part in (given.cut, *given.branches)]
             return Tree(cut, tuple(branches))
@@ -91,7 +107,9 @@ class Owner:
             scorer = self._scorer(given.scorer, depth)
             label = whole(given.label, "the binned label", -scorer.classes, scorer.classes - 1)
             return self._looked_at(Binned(scorer, given.edges, label), "cuts")
-        raise BadInput("a partition must be a Grid (veil.grid(schema, 'age')), Tree, Drawn, Binned or Predicted")
+        raise BadInput(
+            "a partition must be a Grid (veil.grid(schema, 'age')), Grouped, Tree, Drawn, Binned or Predicted"
+        )
 
     def _countable(self, found: Any) -> Any:
         if found.size * len(self.schema.classes) > DENSE_LIMIT:
@@ -107,6 +125,16 @@ class Owner:
 
     def _grid(self, given: Grid) -> Grid:
         return Grid(tuple([self._once(axis, self._axis) for axis in given.axes]))
+
+    def _grouped(self, given: Grouped, depth: int) -> Grouped:
+        grid, numbers = given.grid, given.numbers
+        if type(grid) is not Grid or type(numbers) is not np.ndarray or numbers.dtype.kind not in "iu":
+            raise BadInput("groups of cells need a grid, and an array with the whole number of each cell's group")
+        grid, numbers = self._countable(self._partition(grid, depth + 1)), np.array(numbers)
+        size = whole(given.size, "the number of groups", 1, grid.size + 1)
+        if numbers.shape != (grid.size,) or numbers.min() < 0 or numbers.max() >= size:
+            raise BadInput("groups of cells need one number for each cell, from 0 to less than the number of groups")
+        return Grouped(grid, numbers, size)
 
     def _axis(self, given: Any) -> Axis:
         parts = (given.column, given.groups, given.names) if type(given) is Axis else ()

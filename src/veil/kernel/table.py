@@ -13,6 +13,7 @@ from .recoding import Recoded
 
 WORD_ROWS = 1 << 11  # rows at a time where words are counted
 LABEL = ""  # the class among the columns; no declared column has this name
+FEW = 4  # parts that are found one by one
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
 
 
@@ -71,6 +72,10 @@ class Table:
 
     def split(self, cells: npt.NDArray[Any], size: int) -> "list[Table]":
         """One table for each cell, occupied or not; `cells` has the cell of each row."""
+        if size <= FEW:  # several times as fast as sorting
+            found = [np.flatnonzero(cells == cell) for cell in range(size)]
+            parts = found if self._rows is None else [self._rows[part] for part in found]
+            return [Table(self.columns, self._labels, self.classes, part) for part in parts]
         order = np.argsort(cells, kind="stable")
         ends = np.searchsorted(cells[order], np.arange(size), side="right")
         rows = order if self._rows is None else self._rows[order]

@@ -50,6 +50,7 @@ class Scorer(Protocol):
 
 DESCRIPTIONS: dict[str, Callable[[Any], str]] = {
     "Grid": lambda q: " x ".join(f"{axis.column}[{axis.size}]" for axis in q.axes) or "all rows",
+    "Grouped": lambda q: f"{q.size} groups of the cells of {q.grid.describe()}",
     "Tree": lambda q: f"tree of {q.size} leaves on {', '.join(q.columns)}",
     "Drawn": lambda q: f"drawn tree of depth {q.depth} on {', '.join(q.columns)}, seed {q.seed}",
     "PathScores": lambda q: f"{len(q.nodes)} nodes of {q.tree.describe()}",

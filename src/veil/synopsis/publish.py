@@ -1,26 +1,27 @@
 """publish: from private rows to a synopsis; and reading a synopsis from a file."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..errors import BadInput
-from ..files.artefacts import plain_settings, read
+from ..files.artefacts import other_kind, plain_settings, read
 from ..files.parts import insist
 from ..kernel import Budget, Release, Source
-from ..plans.histograms.grids import Histogram
 from ..plans.histograms.privpfc import privpfc
 from ..plans.histograms.projected_histogram import projected_histogram
 from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import opened, rehearse, run
+from ..plans.run import opened, rehearse, run, try_out
 from ..schema import Schema
 from ..verdicts.verdict import warn_if_bad
+from .histogram.files import checked
+from .histogram.publishing import DEFAULT, HISTOGRAMS, find_histogram, histogram_schema
+from .histogram.table import Histogram
 from .table import Synopsis
 
-Publisher = Callable[..., Histogram]
-PUBLISHERS: dict[str, Publisher] = {"privpfc": privpfc, "projected": projected_histogram}
+PUBLISHERS: dict[str, Callable[..., Any]] = {"privpfc": privpfc, "projected": projected_histogram}
 
 
 def publish(
@@ -28,47 +29,76 @@ def publish(
     schema: Any,
     *,
     epsilon: Any,
-    method: str = "privpfc",
+    columns: Sequence[str] | None = None,
+    method: str | None = None,
+    resolution: int | None = None,
     ledger: Any = None,
     random_state: Any = None,
     **settings: Any,
-) -> Synopsis:
-    """Publish a noisy table of rows for classification; it costs epsilon, exactly.
+) -> Synopsis | Histogram:
+    """Publish a noisy table of rows; it costs epsilon, exactly.
 
-    `schema` is a Schema or the path of one, and names the label. `method` is one of PUBLISHERS, `settings` are its own.
-    `ledger` is a Ledger or the path of one; without it, the run has a budget of its own, and of private rows it warns
-    (`veil.NoLedger`). `random_state` other than None makes the noise repeatable, and the synopsis is marked as not
-    private. If the table is little but noise, a LittleLearned warning says so.
+    With `columns`, one to six of them, a Histogram over these, for range queries and maps; no label is needed, and the
+    label may be among them. `method` is one of HISTOGRAMS, and `resolution` the number of bins of a numeric column
+    that declares none. Without `columns`, a Synopsis for classification over columns that the method chooses: one of
+    PUBLISHERS, `settings` are its own, and the schema names the label.
+
+    `schema` is a Schema or the path of one. `ledger` is a Ledger or the path of one; without it, the run has a budget
+    of its own, and of private rows it warns (`veil.NoLedger`). `random_state` other than None makes the noise
+    repeatable, and the result is marked as not private. If it is little but noise, a LittleLearned warning says so.
     """
-    schema = _labelled(schema if isinstance(schema, Schema) else Schema.read(schema))
-    plan, kept = find_plan(method, **settings), plain_settings(settings, epsilon)
-    asked = {"ledger": ledger, "noise": random_state, "purpose": f"publish {method}"}
-    source = opened(rows, schema, budget := Budget(epsilon), **asked)
-    synopsis = Synopsis(run(source, plan, budget, method=method, settings=kept))
-    warn_if_bad(synopsis.verdict_)
-    return synopsis
+    schema, budget = schema if isinstance(schema, Schema) else Schema.read(schema), Budget(epsilon)
+    settings = settings if columns is None else {**settings, "columns": columns, "resolution": resolution}
+    method = method or default_method(columns)
+    public, plan = asked(schema, method, **settings)
+    if columns is not None:
+        try_out(plan, public, budget)  # what it refuses is refused before a charge
+    charged = {"ledger": ledger, "noise": random_state, "purpose": f"publish {method}"}
+    source = opened(rows, public, budget, **charged)
+    outcome: Any = run(source, plan, budget, method=method, settings=plain_settings(settings, epsilon))
+    made = Synopsis(outcome) if columns is None else Histogram(outcome)
+    warn_if_bad(made.verdict_)
+    return made
 
 
 def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> Rehearsal:
     """The answers that `publish` would ask for, with their noise; nothing is opened or charged."""
-    return rehearse(find_plan(method, **settings), _labelled(schema), Budget(epsilon))
+    public, plan = asked(schema, method, **settings)
+    return rehearse(plan, public, Budget(epsilon))
 
 
-def _labelled(schema: Schema) -> Schema:
+def default_method(columns: Any) -> str:
+    """The method that is used if none is named."""
+    return "privpfc" if columns is None else DEFAULT
+
+
+def asked(
+    schema: Schema, method: str, columns: Sequence[str] | None = None, **settings: Any
+) -> tuple[Schema, Callable[..., Any]]:
+    """What is public about the rows, as the method needs it, and the plan of the method."""
+    if columns is not None:
+        public = histogram_schema(schema, columns, settings.pop("resolution", None))
+        return public, find_histogram(method, public, **settings)
     if schema.label is None:
-        raise BadInput("a table for classification needs a label: name the column to predict in the schema")
-    return schema
+        raise BadInput(
+            "a table for classification needs a label: name the column to predict in the schema; or publish a "
+            "histogram of a few columns, which needs none: columns=['age', 'income'], or --columns age,income"
+        )
+    return schema, find_plan(method, **settings)
 
 
 def find_plan(method: str, **settings: Any) -> Callable[[Source, Budget], Release[Any]]:
     """The plan of this method, with its settings filled in."""
     if method not in PUBLISHERS:
-        raise BadInput(f"there is no method {method!r}: choose one of {', '.join(PUBLISHERS)}")
+        more = f"; with columns, one of {', '.join(HISTOGRAMS)}"
+        raise BadInput(f"there is no method {method!r}: choose one of {', '.join(PUBLISHERS)}{more}")
     return lambda source, budget: PUBLISHERS[method](source, budget, **settings).table
 
 
-def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
-    """The synopsis in a file that `save` or `veil publish` wrote; safe to use on files from strangers."""
+def load_synopsis(path: str | os.PathLike[str]) -> Synopsis | Histogram:
+    """The synopsis or histogram in a file that `save` or `veil publish` wrote; safe to use on files from strangers."""
+    if other_kind(path, "synopsis") == "histogram":
+        return read(path, "histogram", checked)
     return read(path, "synopsis", _checked)
 
 

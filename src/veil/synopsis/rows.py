@@ -48,6 +48,28 @@ def draw_columns(
     return drawn
 
 
+def draw_from_cells(
+    schema: Schema,
+    parts: Sequence[Axis],
+    table: npt.NDArray[np.float64],
+    rows: int | None,
+    random_state: Any,
+    values: str,
+) -> dict[str, Drawn]:
+    """The columns of synthetic rows, drawn by a table of estimated rows with one axis for each of these parts."""
+    if values not in ("uniform", "midpoint"):
+        raise BadInput('values must be "uniform" or "midpoint"')
+    chance, estimates = np.random.default_rng(random_state), np.maximum(table, 0).ravel()
+    total = estimates.sum()
+    many = min(round(total), MOST_ROWS) if (asked := _number(rows)) is None else asked
+    shares = estimates / total if total else np.full(len(estimates), 1 / len(estimates))
+    cells = np.repeat(np.arange(len(shares)), chance.multinomial(many, shares))
+    chance.shuffle(cells)
+    places = np.unravel_index(cells, table.shape)
+    columns = zip(schema.features, parts, places, strict=True)
+    return {column.name: _draw(column, part, place, chance, values) for column, part, place in columns}
+
+
 def _number(rows: int | None) -> int | None:
     if rows is not None and (not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MOST_ROWS):
         raise BadInput(f"rows must be a whole number from 0 to {MOST_ROWS:,}")

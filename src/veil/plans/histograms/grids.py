@@ -19,7 +19,7 @@ MOST_DRAWN = 20_000_000  # entries of Levels at once, to bound the memory for ta
 SEED = 2018  # the pool is public, and the same for everyone
 
 
-class Histogram(NamedTuple):
+class Counted(NamedTuple):
     """The noisy counts of a grid by class, and the noisy class totals that were asked before them."""
 
     table: Release[Any]

@@ -9,7 +9,7 @@ from ...kernel import PARTS, Budget, ExpectedCorrect, Source, whole
 from ...questions import WHOLE
 from ..finish import Numbers
 from ..sizing import Known, sized
-from .grids import Histogram, grids, level_axes
+from .grids import Counted, grids, level_axes
 
 MOST_CELLS = 2000
 CELLS_PER_ROW = 0.4  # cells for each row times epsilon
@@ -25,7 +25,7 @@ def privpfc(
     pool: int | None = None,
     most_cells: int = MOST_CELLS,
     totals: Known = None,
-) -> Histogram:
+) -> Counted:
     """Choose one of many grids over few columns privately, then publish class counts in its cells.
 
     Budget: 3 % for the class totals, which size the grid, unless they are known; of the rest a quarter to choose it,
@@ -39,7 +39,7 @@ def privpfc(
     size, rest = sized(source, budget, totals)
     to_choose, to_count = rest.split(1, 3)
     if most_cells < 2 or not any(map(level_axes, source.schema.features)):
-        return Histogram(source.count(WHOLE, rest), size)
+        return Counted(source.count(WHOLE, rest), size)
 
     expected = np.maximum(size.value[0], max(size.noise_scale, 1e-9))
     rows, choosing, counting = float(expected.sum()), *(_per_row(source, part) for part in (to_choose, to_count))
@@ -49,7 +49,7 @@ def privpfc(
         pool = int(np.clip(each * rows * choosing, *POOL))
     score = ExpectedCorrect(max(counting, 1e-3), class_weights(expected))
     grid = source.choose(grids(source.schema, cells, pool), score, to_choose).value
-    return Histogram(source.count(grid, to_count), size)
+    return Counted(source.count(grid, to_count), size)
 
 
 def class_weights(totals: Numbers) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from ...kernel import Budget, Discernibility, Majority, Release, Source, SparseC
 from ...questions import WHOLE, Grid, axis, runs
 from ...schema import Categorical, Numeric
 from ..sizing import Known, sized
-from .grids import Histogram
+from .grids import Counted
 from .projection import THRESHOLD, bins_for, columns_for, share_to_count
 
 RULES = ("veil", "paper")
@@ -34,7 +34,7 @@ def projected_histogram(
     share: float | None = None,
     criterion: str | None = None,
     totals: Known = None,
-) -> Histogram:
+) -> Counted:
     """Choose a few columns privately, then publish the class counts over them that stand out of the noise.
 
     Budget: 3 % for the class totals, which size everything else, unless they are known; of the rest, `share` for the
@@ -66,11 +66,11 @@ def projected_histogram(
     axes = [cut_into(column, bins) for column in features]
 
     if k == len(features):  # nothing to choose
-        return Histogram(_count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, rules), totals)
+        return Counted(_count(source, Grid(sum((one.axes for one in axes), ())), rest, rows, rules), totals)
     criterion = criterion or ("majority" if rules == "veil" else "discernibility")
     choose = private_kd_held_out if columns == HELD_OUT else private_kd
     grid = choose(source, to_choose, axes, k, criterion, rows, CELLS_PER_ROW * signal)
-    return Histogram(_count(source, grid, to_count, rows, rules), totals)
+    return Counted(_count(source, grid, to_count, rows, rules), totals)
 
 
 def private_kd(

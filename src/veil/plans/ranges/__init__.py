@@ -1,0 +1,1 @@
+"""Plans that publish a histogram for range queries, one file for each published algorithm."""

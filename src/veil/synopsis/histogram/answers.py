@@ -1,0 +1,104 @@
+"""What a histogram answers: about how many rows lie in a box, with an interval for noise and uneven spread together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from ...display import number, readable
+from ...errors import BadInput
+from ...plans.ranges.domain import Domain
+from ...plans.ranges.spread import Spread
+from ...questions import axis
+from ...schema import Schema
+from ..answers import group_weights
+
+Numbers = npt.NDArray[np.float64]
+WITHIN = 1 / 3  # variance of the share of a cell's rows in a part of it, over part x rest: that of a share drawn evenly
+
+
+@dataclass(frozen=True, repr=False)
+class Answer:
+    """About how many rows, and the standard error of that; None if the method has no model of its error."""
+
+    count: float
+    standard_error: float | None = None
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float] | None:
+        """A range in which the true number of rows lies with this confidence; never below zero."""
+        if self.standard_error is None:
+            return None
+        width = float(-ndtri((1 - confidence) / 2)) * self.standard_error
+        return max(self.count - width, 0.0), max(self.count + width, 0.0)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The count, and both ends of its 95 % interval, for JSON."""
+        low, high = self.interval() or (None, None)
+        return {"count": self.count, "low": low, "high": high}
+
+    def __repr__(self) -> str:
+        found = self.interval()
+        said = f", 95 % sure between {number(found[0])} and {number(found[1])}" if found else "; how sure is not known"
+        return f"about {number(self.count)} rows{said}"
+
+
+def weights_of(schema: Schema, wanted: Mapping[str, Any]) -> list[Numbers]:
+    """For each column, the share of each of its cells that is wanted: all of it where nothing is said of the column."""
+    known = [column.name for column in schema.features]
+    for name in wanted:
+        if name not in known:
+            raise BadInput(f"the histogram has no column {readable(name)!r}; it has: {', '.join(map(readable, known))}")
+    found = []
+    for column in schema.features:
+        cells = column.size - (column.missing is None)
+        if column.name not in wanted:
+            found.append(np.ones(cells))
+        else:
+            found.append(group_weights(axis(column).axes[0], column, wanted[column.name])[:cells])
+    return found
+
+
+class Doubt:
+    """The variance of sums of cells, from that of the shares in which every node of the tree divides its rows.
+
+    Of the rows of a node, the share inside a box has a mean m and a variance s. With p and t those of the left half's
+    share, m = p m' + (1 - p) m'' and s = t (m' - m'')^2 + (p^2 + t) s' + ((1 - p)^2 + t) s'', where ' is the left half
+    and '' the right: shares of different nodes are taken as independent.
+    """
+
+    def __init__(self, domain: Domain, spread: Spread) -> None:
+        self.domain, self.spread = domain, spread
+        rows = np.zeros(1 << domain.depth)
+        rows[domain.places] = np.maximum(spread.cells, 0)
+        self.shares: list[Numbers] = []
+        for level in range(domain.depth):
+            held, sums = (part.reshape(1 << level, 2, -1).sum(axis=2) for part in (domain.held[-1], rows))
+            best = np.where(sums.sum(axis=1, keepdims=True) > 0, sums, held)
+            self.shares.append(best[:, 0] / np.maximum(best.sum(axis=1), 1e-300))
+
+    def variance(self, weights: Sequence[Numbers]) -> float:
+        """The variance of the number of rows in a box, given by the share of each cell on each axis."""
+        doubt, total = self.spread.doubt, float(np.maximum(self.spread.cells, 0).sum())
+        if doubt is None or self.spread.total_variance is None:
+            raise BadInput("this method has no model of its error")
+        mean, inside = np.zeros((2, 1 << self.domain.depth))
+        mean[self.domain.places] = outer(weights)
+        inside[:] = WITHIN * mean * (1 - mean)
+        for level in reversed(range(self.domain.depth)):
+            p, t = self.shares[level], doubt[1 << level : 2 << level]
+            (left, right), (below, other) = mean.reshape(-1, 2).T, inside.reshape(-1, 2).T
+            mean = p * left + (1 - p) * right
+            inside = t * (left - right) ** 2 + (p * p + t) * below + ((1 - p) ** 2 + t) * other
+        m, s = float(mean[0]), float(inside[0])
+        return total**2 * s + self.spread.total_variance * (m * m + s)
+
+
+def outer(weights: Sequence[Numbers]) -> Numbers:
+    """The product of the weights of every combination of cells, last axis fastest."""
+    product = np.ones(1)
+    for weight in weights:
+        product = np.multiply.outer(product, weight).ravel()
+    return product

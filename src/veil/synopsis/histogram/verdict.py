@@ -1,0 +1,48 @@
+"""The verdict on a histogram: how wide the interval of a typical answer is."""
+
+from typing import Any
+
+import numpy as np
+
+from ...display import number
+from ...verdicts.verdict import Verdict, level_of, more_epsilon
+
+WIDTHS = (0.02, 0.1, 0.5)  # of the interval of half the rows, relative to all rows, at which good, fair and poor end
+ONLY_TOTAL = 50  # rows x epsilon below which no way of counting tells more than how many rows there are
+
+
+def of_histogram(histogram: Any) -> Verdict:
+    """Good if a typical range is known to within 2 % of the rows, and nothing if only their number can be known."""
+    total = histogram.query()
+    signal = total.count * float(histogram.epsilon) / histogram.schema_.rows_per_person
+    if signal < ONLY_TOTAL:
+        words = "only the number of rows is known, and not well: rows x epsilon is below 50"
+        return Verdict("nothing", words, _more(histogram, ONLY_TOTAL / max(signal, 1)))
+    if histogram.spread.doubt is None:
+        return Verdict(
+            "unknown", f"how far its answers can be relied on is not known: {histogram.method} has no intervals"
+        )
+    width = typical_width(histogram) / max(total.count, 1)
+    level = level_of(width, WIDTHS)
+    words = f"a typical range is known to within {number(50 * width)} % of all rows, 95 % sure"
+    return Verdict(level, words, "" if level == "good" else _more(histogram, width / WIDTHS[0]))
+
+
+def typical_width(histogram: Any) -> float:
+    """The median width of the interval over ranges that hold about a quarter of the cells, at fixed places."""
+    chance, widths = np.random.default_rng(0), []
+    share = 0.25 ** (1 / len(histogram.domain.shape))
+    for _ in range(15):
+        weights = []
+        for size in histogram.domain.shape:
+            length = max(round(share * size), 1)
+            start = int(chance.integers(size - length + 1))
+            weights.append((np.arange(size) >= start) & (np.arange(size) < start + length))
+        low, high = histogram._answer([weight.astype(np.float64) for weight in weights]).interval()
+        widths.append(high - low)
+    return float(np.median(widths))
+
+
+def _more(histogram: Any, times: float) -> str:
+    more = more_epsilon(histogram.epsilon, times)
+    return f"try {more}, or fewer columns" if more else "it takes more rows, or fewer columns"
