@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ..errors import LittleLearned, VeilError
 from ..kernel import VERSION
-from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, schema, select, train
+from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, query, schema, select, train
 from .output import Stopped, echo
 
 app = typer.Typer(
@@ -32,8 +32,11 @@ app.command(
     epilog="Example: veil evaluate model.veil test.csv --schema survey.toml --epsilon 0.2 --ledger survey.ledger"
 )(evaluate.evaluate)
 app.command(
-    epilog="Example: veil publish survey.csv --schema survey.toml --epsilon 1 --out synopsis.veil --synthetic rows.csv"
+    epilog="Example: veil publish survey.csv --schema survey.toml --epsilon 1 --out table.veil --synthetic rows.csv. "
+    "A map, without a label: veil publish places.csv --schema places.toml --columns longitude,latitude --epsilon 0.5 "
+    "--out map.veil"
 )(publish.publish)
+app.command(epilog="Example: veil query map.veil --where 'age in 30..50' --where 'sex = Female'")(query.query)
 app.command(epilog="Example: veil select survey.csv --schema survey.toml --epsilon 1 --score gini --k 5")(select.select)
 app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.parquet")(compare.compare)
 app.command(epilog="Example: veil audit --only count")(audit.audit)

@@ -237,7 +237,8 @@ def show_plan(
 ) -> None:
     """Print how a run would divide its budget, how long it would take, and the verdict to expect."""
     plan = [_plan_row(release, releases, schema) for release in releases]
-    width = sum(column.dtype.itemsize for column in (*schema.features, schema.get(str(schema.label))))
+    labels = [schema.get(schema.label)] if schema.label else []
+    width = sum(column.dtype.itemsize for column in (*schema.features, *labels))
     width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
     width += FINE * sum(1 for _ in searched(schema))
     seconds = SECONDS * (len(schema.features) + 1)

@@ -1,5 +1,6 @@
-"""veil publish: a private table for classification from a file of rows, and synthetic rows drawn from it."""
+"""veil publish: from a file of rows a private table for classification or a histogram, and synthetic rows."""
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,8 @@ from ..files.tables import check_table_path, write_table
 from ..kernel import Budget, Ledger
 from ..plans.run import guessed_rows
 from ..schema import Schema
+from ..verdicts.expected import of_rehearsal
+from ..verdicts.ranges import of_rehearsed_ranges
 from . import charge
 from .output import Encoding, Json, Multiline, check_paths, console, print_json
 
@@ -24,7 +27,17 @@ def publish(
         typer.Option(help="What the table may cost, such as 1 or 1/2: the less, the more noise and the more privacy."),
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the table, such as synopsis.veil.")] = None,
-    method: Annotated[str, typer.Option(help="How to choose what to count: privpfc or projected.")] = "privpfc",
+    columns: Annotated[
+        str | None,
+        typer.Option(help="A histogram of these columns, such as longitude,latitude; the schema needs no label."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="How to choose what to count: privpfc or projected; for --columns adaptive-tree or another."),
+    ] = None,
+    resolution: Annotated[
+        int | None, typer.Option(min=2, help="With --columns: bins of a numeric column that declares none.")
+    ] = None,
     synthetic: Annotated[
         Path | None, typer.Option(help="Where to write synthetic rows of its columns: CSV, gzipped CSV or Parquet.")
     ] = None,
@@ -41,21 +54,25 @@ def publish(
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Publish a noisy table of a few columns by class, with a report of what was asked and what it cost.
+    """Publish a noisy table of a few columns, with a report of what was asked and what it cost.
 
-    The method chooses the columns, those that tell most about the label: commonly three to six. The table and the
-    synthetic rows hold these and the label, and nothing of the others.
+    With --columns it is a histogram of these, for range queries and maps. Otherwise the method chooses the columns,
+    those that tell most about the label: commonly three to six. The table and the synthetic rows hold these and the
+    label, and nothing of the others.
 
-    It answers queries and makes synthetic rows in Python: veil.load_synopsis("synopsis.veil").
+    veil query asks it for nothing, and so does Python: veil.load_synopsis("synopsis.veil").
     """
-    from ..synopsis import find_plan, rehearse_publish
+    from ..synopsis.publish import asked, default_method, rehearse_publish
 
-    public, budget = Schema.read(schema), Budget(epsilon)
-    find_plan(method)
+    declared, budget = Schema.read(schema), Budget(epsilon)
+    settings = _settings(columns, resolution)
+    method = method or default_method(columns)
+    public, _ = asked(declared, method, **settings)
     rows_file = charge.file_of(data, encoding, multiline, public)
     shared = charge.open_ledger(ledger, note, out)
     if dry_run:
-        charge.show_plan(rehearse_publish(public, budget, method), public, shared, as_json)
+        expect = of_rehearsal if columns is None else of_rehearsed_ranges
+        charge.show_plan(rehearse_publish(declared, budget, method, **settings), public, shared, as_json, expect)
         return
     if out is None:
         raise BadInput("say where to write the table, such as --out synopsis.veil")
@@ -67,7 +84,7 @@ def publish(
     charged = shared or charge.own_ledger(budget, public, note, out)
     others: dict[Path, charge.Writer] = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(charged)
-    make = _maker(public, budget, method, charged, seed)
+    make = _maker(declared, budget, method, charged, seed, settings)
     with charge.saying_charges(shared, budget):
         made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
@@ -81,10 +98,11 @@ def publish(
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"
     console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
-    if left_out := _left_out(made):
+    if not columns and (left_out := _left_out(made)):
         console.print(f"Nothing of {', '.join(map(readable, left_out))}: the budget went to the others.", markup=False)
     if not made.verdict_.bad:
-        console.print(f'Next, in Python: veil.load_synopsis("{out}").to_frame()', markup=False)
+        console.print(f"Next: veil query {out} --where ...", markup=False)
+        console.print(f'In Python: veil.load_synopsis("{out}").to_frame()', markup=False)
 
 
 def _left_out(made: Any) -> list[str]:
@@ -100,10 +118,25 @@ def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:
         raise BadInput("--rows is the number of synthetic rows: say where to write them with --synthetic rows.parquet")
 
 
-def _maker(schema: Schema, budget: Budget, method: str, ledger: Ledger, seed: int | None) -> Callable[[Any], Any]:
+def _settings(columns: str | None, resolution: int | None) -> dict[str, Any]:
+    """The columns of a histogram and its resolution, as `publish` takes them; {} without columns."""
+    if columns is None and resolution is not None:
+        raise BadInput("--resolution is for a histogram: name its columns with --columns longitude,latitude")
+    return {} if columns is None else {"columns": names_of(columns), "resolution": resolution}
+
+
+def names_of(columns: str) -> list[str]:
+    """The names in a list with commas; a name with a comma is written between quotation marks, as in a CSV."""
+    return [name.strip() for name in next(csv.reader([columns], skipinitialspace=True), [])]
+
+
+def _maker(
+    schema: Schema, budget: Budget, method: str, ledger: Ledger, seed: int | None, settings: dict[str, Any]
+) -> Callable[[Any], Any]:
     from ..synopsis import publish
 
-    return lambda rows: publish(rows, schema, epsilon=budget, method=method, ledger=ledger, random_state=seed)
+    how = {"epsilon": budget, "method": method, "ledger": ledger, "random_state": seed, **settings}
+    return lambda rows: publish(rows, schema, **how)
 
 
 def _write(draft: Path, synopsis: Any) -> None:

@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from ..display import COLOURS, readable
 from ..evaluate import RocCurve
 from ..evaluate.display import band_outline
+from ..synopsis import Histogram
+from ..synopsis.histogram.display import paint_bars, paint_map
 from .counts import LETTERS, CountsDisplay, draw, height
 from .words import escaped
 
@@ -98,6 +100,20 @@ def reliability_figure(points: Sequence[tuple[float, float, float, float]]) -> s
         ax.spines[:].set_visible(False)
 
     return _svg("calibration", (4.2, 3.6), paint)
+
+
+def histogram_figure(histogram: Histogram, columns: Sequence[str], place: int) -> str:
+    """Bars with intervals for one column of a histogram, a map for two; `place` makes its title unique."""
+
+    def paint(ax: Any) -> None:
+        if len(columns) == 2:
+            paint_map(histogram, ax, histogram.table)
+        else:
+            paint_bars(histogram, ax, histogram.columns.index(columns[0]))
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+
+    return _svg(f"histogram {place}: {' and '.join(columns)}", (7, 4.6 if len(columns) == 2 else 2.6), paint)
 
 
 def _list_names(ax: Any, names: Sequence[str]) -> None:

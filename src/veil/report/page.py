@@ -14,8 +14,9 @@ from ..evaluate import Evaluation
 from ..kernel import exact
 from ..pages import Reported
 from ..plans.outcome import Outcome
-from ..synopsis import Synopsis
+from ..synopsis import Histogram, Synopsis
 from . import evaluation as evaluation_report
+from . import histogram as histogram_report
 from . import model as model_report
 from . import sections
 from . import synopsis as synopsis_report
@@ -43,7 +44,7 @@ def report(
     other pages, by what they are called: file names beside this page.
     Only releases, public scales, the schema and receipts enter besides, so the same ones always make the same text.
     """
-    kinds = {Synopsis: synopsis_report, Evaluation: evaluation_report}
+    kinds = {Synopsis: synopsis_report, Histogram: histogram_report, Evaluation: evaluation_report}
     special: Any = next((pages for kind, pages in kinds.items() if isinstance(model, kind)), model_report)
     if special is model_report:
         check_is_fitted(model)

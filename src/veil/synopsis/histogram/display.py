@@ -9,8 +9,8 @@ from matplotlib.colors import SymLogNorm
 from ...display import COLOURS, readable
 from ...errors import BadInput
 from ...schema import Categorical
-from ..domain import spans
 from .answers import Numbers
+from .runs import Run, bars, edges_of
 
 MOST_BARS = 64
 PALE = "#8c8c8c"
@@ -34,60 +34,51 @@ def draw(histogram: Any, ax: Any = None, truth: Any = None) -> Any:
     return both
 
 
-def bars(histogram: Any, most: int = MOST_BARS) -> list[tuple[int, int]]:
-    """The first cell of each bar, and the one after its last: runs of cells, as equal as can be."""
-    cells = histogram.domain.shape[0]
-    edges = np.unique(np.linspace(0, cells, min(most, cells) + 1).round().astype(int)).tolist()
-    return list(zip(edges, edges[1:], strict=False))
-
-
 def _bars(histogram: Any, ax: Any, truth: Any) -> Any:
-    """Rows of each bar with its interval; `truth` as steps."""
-    column, runs = histogram.schema_.features[0], bars(histogram)
-    answers = [histogram._answer([_only(run, histogram.domain.shape[0])]) for run in runs]
+    """Rows of each bar of the only column with its interval; `truth` as steps."""
+    runs, edges = paint_bars(histogram, ax, 0)
+    if truth is not None:
+        ax.stairs([np.asarray(truth)[first:end].sum() for first, end in runs], edges, color="black", label=TRUE)
+        ax.legend()
+    return ax
+
+
+def paint_bars(histogram: Any, ax: Any, place: int) -> tuple[list[Run], Numbers]:
+    """Rows of each bar of a column with its interval; returns the cells of the bars, and where these begin and end."""
+    column, shape = histogram.schema_.features[place], histogram.domain.shape
+    runs = bars(shape[place], MOST_BARS)
+    answers = [histogram.within(place, run) for run in runs]
     counts = np.array([answer.count for answer in answers])
-    edges = _edges(column, runs)
+    edges = edges_of(column, runs)
     ax.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], alpha=0.75)
     if all(answer.standard_error is not None for answer in answers):
         low, high = np.array([answer.interval() for answer in answers]).T
         ax.vlines((edges[:-1] + edges[1:]) / 2, low, high, color=PALE, linewidth=1.2)
-    if truth is not None:
-        ax.stairs([np.asarray(truth)[first:end].sum() for first, end in runs], edges, color="black", label=TRUE)
-        ax.legend()
     if isinstance(column, Categorical):
         ax.set_xticks(edges[:-1] + 0.5, [readable(column.names[first], 20) for first, _ in runs], rotation=90)
     ax.set_xlabel(readable(column.name))
     ax.set_ylabel("rows")
-    return ax
-
-
-def _only(run: tuple[int, int], cells: int) -> Numbers:
-    weights = np.zeros(cells)
-    weights[slice(*run)] = 1
-    return weights
-
-
-def _edges(column: Any, runs: list[tuple[int, int]]) -> Numbers:
-    """Where bars begin and end: by value for numbers, by place for categories."""
-    places = np.array([run[0] for run in runs] + [runs[-1][1]], np.float64)
-    if isinstance(column, Categorical):
-        return places
-    lows, highs = spans(column)
-    return np.asarray(np.append(lows, highs[-1])[places.astype(int)])
+    return runs, edges
 
 
 def _map(histogram: Any, ax: Any, table: Numbers, title: str) -> Any:
-    """The cells by colour, the first column across."""
+    """The cells by colour, the first column across, with a scale beside them."""
+    shown = paint_map(histogram, ax, table)
+    ax.figure.colorbar(shown, ax=ax, label="rows in a cell")
+    ax.set_title(title)
+    return ax
+
+
+def paint_map(histogram: Any, ax: Any, table: Numbers) -> Any:
+    """The cells by colour, the first column across; the brighter, the more rows, in steps of equal ratio."""
     first, second = histogram.schema_.features
-    edges = [_edges(column, [(i, i + 1) for i in range(size)]) for column, size in _axes(histogram)]
+    edges = [edges_of(column, [(i, i + 1) for i in range(size)]) for column, size in _axes(histogram)]
     top = max(float(np.max(histogram.table)), 1.0)
     norm = SymLogNorm(linthresh=max(top / 1000, 0.01), vmin=0, vmax=top)
     shown = ax.pcolormesh(edges[0], edges[1], np.maximum(table, 0).T, norm=norm, cmap="viridis", rasterized=True)
-    ax.figure.colorbar(shown, ax=ax, label="rows in a cell")
     ax.set_xlabel(readable(first.name))
     ax.set_ylabel(readable(second.name))
-    ax.set_title(title)
-    return ax
+    return shown
 
 
 def _axes(histogram: Any) -> list[tuple[Any, int]]:

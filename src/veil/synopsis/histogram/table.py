@@ -19,11 +19,12 @@ from ...plans.ranges.domain import Domain
 from ...plans.ranges.spread import Spread
 from ...questions import axis
 from ...verdicts import Verdict
+from ...verdicts.ranges import of_histogram
 from ...verdicts.verdict import shown as shown_verdict
 from ..domain import spans
 from ..rows import as_arrow, as_frame, draw_from_cells
 from .answers import Answer, Doubt, Numbers, weights_of
-from .verdict import of_histogram
+from .runs import Run, bars, only, span_text
 
 
 class Histogram(Reported):
@@ -95,6 +96,20 @@ class Histogram(Reported):
             count = count @ weight
         known = self.spread.doubt is not None
         return Answer(float(count), sqrt(self._doubt.variance(weights)) if known else None)
+
+    def quarters(self) -> list[tuple[str, Answer]]:
+        """The rows in each quarter of the cells of every column: a condition as text, and its answer."""
+        found = []
+        for place, column in enumerate(self.schema_.features):
+            for run in bars(self.domain.shape[place], 4):
+                found.append((f"{readable(column.name)} {span_text(column, run)}", self.within(place, run)))
+        return found
+
+    def within(self, place: int, run: Run) -> Answer:
+        """The rows in a run of cells of one column, given by its place: (first cell, the one after the last)."""
+        weights = [np.ones(size) for size in self.domain.shape]
+        weights[place] = only(run, self.domain.shape[place])
+        return self._answer(weights)
 
     def marginal(self, columns: Sequence[str] = ()) -> Numbers:
         """The estimated rows by these columns, an axis for each; all others are summed over."""

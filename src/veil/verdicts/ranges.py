@@ -1,13 +1,19 @@
 """The verdict on a histogram: how wide the interval of a typical answer is."""
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from ...display import number
-from ...verdicts.verdict import Verdict, level_of, more_epsilon
+from ..display import number
+from ..plans.run import guessed_rows
+from ..schema import Schema
+from .evidence import Releases
+from .expected import if_rows
+from .verdict import Verdict, cost, level_of, more_epsilon
 
 WIDTHS = (0.02, 0.1, 0.5)  # of the interval of half the rows, relative to all rows, at which good, fair and poor end
+TYPICAL = 0.6  # about the standard error of a typical range as a share of the rows, times the root of rows x epsilon
 ONLY_TOTAL = 50  # rows x epsilon below which no way of counting tells more than how many rows there are
 
 
@@ -26,6 +32,19 @@ def of_histogram(histogram: Any) -> Verdict:
     level = level_of(width, WIDTHS)
     words = f"a typical range is known to within {number(50 * width)} % of all rows, 95 % sure"
     return Verdict(level, words, "" if level == "good" else _more(histogram, width / WIDTHS[0]))
+
+
+def of_rehearsed_ranges(releases: Releases, schema: Schema) -> Verdict:
+    """The verdict to expect of a histogram, from the rows that the schema guesses and their epsilon."""
+    signal = guessed_rows(schema) * float(cost(releases)) / schema.rows_per_person
+    width = 2 * 2 * TYPICAL / sqrt(max(signal, 1)) if signal >= ONLY_TOTAL else 1.0
+    level = level_of(width, WIDTHS)
+    if signal < ONLY_TOTAL:
+        return Verdict(
+            "nothing", f"expected{if_rows(schema)}: only the number of rows, since rows x epsilon is below 50"
+        )
+    words = f"expected{if_rows(schema)}: a typical range to within about {number(50 * width)} % of all rows, 95 % sure"
+    return Verdict(level, words)
 
 
 def typical_width(histogram: Any) -> float:

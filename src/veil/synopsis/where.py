@@ -1,0 +1,41 @@
+"""Conditions as people type them, such as "age in 30..50 and sex = Female", as what `query` takes."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ..display import readable
+from ..errors import BadInput
+
+CONDITION = re.compile(r"\s*(?P<name>.+?)\s*(?:(?P<sign>>=|<=|=)|\s+in\s)\s*(?P<value>.+?)\s*", re.DOTALL)
+EXAMPLE = "write a condition as 'age in 30..50', 'age >= 30', 'sex = Female' or 'sex in Female, Male'"
+
+
+def where(texts: Iterable[str]) -> dict[str, Any]:
+    """The box that conditions describe together: {column: a range, a value or a list of values}."""
+    found: dict[str, Any] = {}
+    for text in [part for joined in texts for part in re.split(r"\s+and\s+", joined)]:
+        match = CONDITION.fullmatch(text)
+        if match is None:
+            raise BadInput(f"{readable(text)!r} is no condition: {EXAMPLE}")
+        if match["name"] in found:
+            raise BadInput(
+                f"there are two conditions on {readable(match['name'])!r}: give one, such as 'age in 30..50'"
+            )
+        found[match["name"]] = _wanted(match["sign"], match["value"])
+    return found
+
+
+def _wanted(sign: str | None, value: str) -> Any:
+    if sign in (">=", "<="):
+        return (value, None) if sign == ">=" else (None, value)
+    return value if sign == "=" else wanted(value)
+
+
+def wanted(text: str) -> Any:
+    """What is wanted of one column: "30..50" is a range, which may be open, "a, b" a list of values."""
+    if ".." in text:
+        low, _, high = text.partition("..")
+        return low.strip() or None, high.strip() or None
+    values = [value.strip() for value in text.split(",")]
+    return values if len(values) > 1 else values[0]
