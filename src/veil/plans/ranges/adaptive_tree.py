@@ -85,6 +85,7 @@ def _finish(
         return source
     going, over = source.split(measured.domain.apart(final))
     measured.count(over, left, final)
+    measured.together = False  # all others went on
     return going
 
 

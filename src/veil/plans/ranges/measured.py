@@ -23,14 +23,15 @@ def variance_of(release: Release[Any]) -> float:
 class Measured:
     """For each level of the tree, the inverse-variance mean of all counts of a node, and its precision (0: never).
 
-    `missing` is the same of the rows that lie in no cell, since one of their values is missing.
+    `missing` is the same of the rows that lie in no cell, since one of their values is missing; `together` says whether
+    they are still among those that are counted next.
     """
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self.counts: list[Numbers] = [np.zeros(1 << level) for level in range(domain.depth + 1)]
         self.precision: list[Numbers] = [np.zeros(1 << level) for level in range(domain.depth + 1)]
-        self.missing, self.missing_precision = 0.0, 0.0
+        self.missing, self.missing_precision, self.together = 0.0, 0.0, True
 
     def count(self, source: Source, budget: Budget, nodes: Mapping[int, Nodes]) -> None:
         """Count disjoint nodes, given by level, and take the counts in."""
@@ -41,8 +42,10 @@ class Measured:
             found = np.array(counts[start : start + len(some)])
             self._take(level, some, found, more)
             start += len(some)
-        self.missing = (self.missing * self.missing_precision + missing * more) / (self.missing_precision + more)
-        self.missing_precision += more
+        if self.together:
+            known = self.missing * self.missing_precision
+            self.missing = float((known + missing * more) / (self.missing_precision + more))
+            self.missing_precision += more
 
     def _take(self, level: int, nodes: Nodes, counts: Numbers, more: float) -> None:
         known = self.precision[level][nodes]

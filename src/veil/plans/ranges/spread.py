@@ -32,4 +32,4 @@ def spread_of(measured: Measured) -> Spread:
             first = np.where(unknown, rows / 2, (left * b + (rows - right) * a) / (a + b))
         first = np.clip(first, 0, rows)
         rows = np.stack([first, rows - first], axis=1).ravel()
-    return Spread(rows[measured.domain.places], float(measured.missing))
+    return Spread(rows[measured.domain.places], measured.missing)

@@ -1,0 +1,115 @@
+"""Histograms for range queries: public cells, the tree above them, and the adaptive tree that counts it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from veil.kernel import Budget, Ledger, open_source
+from veil.plans.outcome import total
+from veil.plans.ranges.adaptive_tree import adaptive_tree, joined
+from veil.plans.ranges.domain import Domain
+from veil.schema import Categorical, Numeric, Schema
+
+
+def domain_of(*sizes):
+    columns = [
+        Numeric(name=f"c{place}", bounds=(0, size), bins=size, scale="linear") for place, size in enumerate(sizes)
+    ]
+    return Domain(Schema(name="points", column=columns))
+
+
+def points(domain, rows, seed=0):
+    """Made-up rows, most of them in a corner, and their exact histogram."""
+    chance = np.random.default_rng(seed)
+    values = [size * chance.beta(1, 3, rows) for size in domain.shape]
+    edges = [np.arange(size + 1) for size in domain.shape]
+    truth = np.histogramdd(np.stack(values, axis=1), edges)[0].ravel()
+    return {f"c{place}": column for place, column in enumerate(values)}, truth
+
+
+def source_of(domain, rows, epsilon, seed=1):
+    return open_source(rows, domain.schema, Ledger(epsilon, "points"), seed)
+
+
+shapes = pytest.mark.parametrize("sizes", [(64,), (100,), (1,), (3,), (16, 16), (7, 40), (5, 4, 9), (2, 1, 3)])
+
+
+@shapes
+def test_every_cell_has_a_place_of_its_own_and_levels_halve(sizes):
+    domain = domain_of(*sizes)
+    assert len(set(domain.places.tolist())) == domain.size and domain.places.max() < 1 << domain.depth
+    for level, held in enumerate(domain.held):
+        assert len(held) == 1 << level and held.sum() == domain.size
+    assert (domain.leaves >= 0).sum() == domain.size and domain.leaves.shape == (domain.grid.size,)
+
+
+def test_a_square_is_halved_across_then_down():
+    assert domain_of(4, 4).order == (0, 1, 0, 1) and domain_of(2, 8).order == (1, 1, 0, 1)
+    assert domain_of(4, 4).places.reshape(4, 4)[0].tolist() == [0, 1, 4, 5]
+
+
+def test_categories_lie_as_their_taxonomy_groups_them():
+    column = Categorical(
+        name="fruit",
+        values=("apple", "carrot", "pear", "leek"),
+        groups={"f": ("apple", "pear"), "v": ("carrot", "leek")},
+    )
+    places = Domain(Schema(name="food", column=[column])).places
+    assert sorted(places[[0, 2]]) == [0, 1] and sorted(places[[1, 3]]) == [2, 3]
+
+
+@shapes
+@pytest.mark.parametrize("epsilon", ["1/7", 3])
+def test_each_row_pays_all_of_epsilon_on_whichever_path(sizes, epsilon):
+    domain = domain_of(*sizes)
+    rows, _ = points(domain, 3000)
+    source = source_of(domain, rows, epsilon)
+    spread = adaptive_tree(source, Budget(epsilon), domain)
+    receipts = source.record.receipts
+    assert total(receipts) == total(receipts, pick=min) == Fraction(epsilon)
+    assert spread.cells.shape == (domain.size,) and np.isfinite(spread.cells).all() and (spread.cells >= 0).all()
+
+
+@shapes
+def test_a_huge_epsilon_gives_the_exact_histogram(sizes):
+    domain = domain_of(*sizes)
+    rows, truth = points(domain, 2000)
+    rows["c0"][:5] = np.nan
+    kept = {name: values[5:] for name, values in rows.items()}
+    edges = [np.arange(size + 1) for size in domain.shape]
+    truth = np.histogramdd(np.stack([*kept.values()], axis=1), edges)[0].ravel()
+    spread = adaptive_tree(source_of(domain, rows, 10**6), Budget(10**6), domain)
+    assert spread.cells == pytest.approx(truth, abs=1e-6) and spread.missing == pytest.approx(5)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@shapes
+def test_no_row_and_one_row_are_tables_too(sizes, rows):
+    domain = domain_of(*sizes)
+    spread = adaptive_tree(source_of(domain, points(domain, rows)[0], 1), Budget(1), domain)
+    assert spread.cells.sum() < 60 and np.isfinite(spread.cells).all()
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 9)), min_size=16, max_size=16), st.integers(1, 3))
+@settings(max_examples=50)
+def test_nodes_that_stopped_are_counted_once_whether_joined_or_not(nodes, highest):
+    stopped, rows = np.array([stop for stop, _ in nodes]), np.array([count for _, count in nodes])
+    found = joined(stopped.copy(), rows.copy(), 8.0, highest)
+    covered = np.zeros(16, int)
+    for level, some in found.items():
+        assert level >= highest or not len(some)
+        covered.reshape(1 << level, -1)[some] += 1
+    assert covered.tolist() == stopped.astype(int).tolist()
+
+
+def test_what_is_found_is_nearer_to_the_truth_than_an_even_spread():
+    domain = domain_of(64, 64)
+    rows, truth = points(domain, 20_000)
+    spread = adaptive_tree(source_of(domain, rows, 0.5), Budget(0.5), domain)
+    even = np.full(domain.size, len(rows["c0"]) / domain.size)
+    prefix = lambda cells: cells.reshape(domain.shape).cumsum(0).cumsum(1)  # noqa: E731
+    error = np.abs(prefix(spread.cells) - prefix(truth)).mean()
+    assert error < 0.01 * len(rows["c0"]) and error < 0.1 * np.abs(prefix(even) - prefix(truth)).mean()
