@@ -33,9 +33,10 @@ VERBS = {
     **dict.fromkeys(("above", "sift"), SIFTING),
     **dict.fromkeys(("quantile", "quantiles", "misordered"), ORDERING),
     "minimise": LEARNING,
-    "split": ("kernel/verbs/split", *SCORING),  # by any question, of which receipts say nothing
+    "split": ("kernel/verbs/split", "questions/grouped", *SCORING),  # by any question, of which receipts say nothing
 }
 QUESTIONS = {  # by what receipts say of them
+    "groups of the cells": ("questions/grouped",),
     "tree of": ("questions/trees",),
     "drawn tree": ("questions/drawn",),
     "intervals of the score": SCORING,

@@ -1,7 +1,8 @@
 """Questions that may be asked of private rows: partitions, words, and scorers built from released values."""
 
 from .drawn import Drawn, PathScores
-from .grids import WHOLE, Axis, Grid, Grouped
+from .grids import WHOLE, Axis, Grid
+from .grouped import Grouped
 from .kinds import Encoded, Integers, Partition, Scorer
 from .making import axis, bag, grid, runs
 from .odds import Odds

@@ -77,24 +77,6 @@ class Grid(Described):
         return tuple(reversed(names))
 
 
-@dataclass(frozen=True, eq=False)
-class Grouped(Described):
-    """The cells of a grid gathered into `size` groups: `numbers[cell]` is the group. A row lies in one cell, so in one
-    group."""
-
-    grid: Grid
-    numbers: npt.NDArray[Any]
-    size: int
-    reach = 1
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.grid.columns
-
-    def cells(self, codes: Encoded) -> npt.NDArray[Any]:
-        return np.take(self.numbers, self.grid.cells(codes))
-
-
 def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> npt.NDArray[Any]:
     """Mixed-radix numbers from several digits, each step in the narrowest type that holds it."""
     cells, size = parts[0]
