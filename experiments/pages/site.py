@@ -11,7 +11,9 @@ from .. import DOCS, ROOT
 ELSEWHERE = {"index": "README.md", **{name.lower(): f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "SECURITY")}}
 NAV = {
     "Start": ["guide/tutorial", "gallery/index"],
-    "Guides": [f"guide/{name}" for name in ("schema", "epsilon", "publishing", "selection", "evaluation", "verdicts")],
+    "Guides": [
+        f"guide/{name}" for name in ("schema", "epsilon", "publishing", "ranges", "selection", "evaluation", "verdicts")
+    ],
     "Methods": ["algorithms", "errata"],
     "Results": ["comparison", "reproduction", "trees", "reproduction-roc", "selection"],
     "Privacy": ["promise", "how-it-works", "kernel", "advisories", "security"],

@@ -1,0 +1,198 @@
+"""Histograms of a few columns: queries with intervals, quantiles, synthetic points, files, maps and pictures."""
+
+import json
+import struct
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet
+import pytest
+
+import veil
+from veil import BadInput, Categorical, Date, Histogram, Ledger, LittleLearned, Numeric, Schema, Text
+from veil.synopsis.histogram.publishing import MOST_CELLS, histogram_schema
+from veil.synopsis.where import where
+
+ROWS = 20_000
+SCHEMA = Schema(
+    name="visits",
+    label="kind",
+    column=[
+        Numeric(name="age", bounds=(0, 120), integer=True),
+        Numeric(name="longitude", bounds=(-10, 30)),
+        Numeric(name="latitude", bounds=(35, 60)),
+        Categorical(name="kind", values=("new", "old")),
+        Date(name="day", bounds=("2024-01-01", "2024-12-31"), unit="month"),
+        Text(name="notes"),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def visits():
+    chance = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + chance.integers(0, 366, ROWS)
+    return pd.DataFrame(
+        {
+            "age": chance.integers(20, 80, ROWS),
+            "longitude": chance.normal(5, 3, ROWS),
+            "latitude": chance.normal(48, 2, ROWS),
+            "kind": chance.choice(["new", "old"], ROWS, p=[0.3, 0.7]),
+            "day": days.astype(str),
+            "notes": "",
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def map_(visits):
+    return veil.publish(visits, SCHEMA, columns=["longitude", "latitude"], epsilon=1, random_state=1)
+
+
+def test_no_label_is_needed_and_the_budget_is_spent_exactly(visits):
+    ledger = Ledger(2, "visits")
+    plain = SCHEMA.model_copy(update={"label": None})
+    made = veil.publish(visits, plain, columns="age", epsilon="2/3", ledger=ledger)
+    assert isinstance(made, Histogram) and made.private_ and made.columns == ("age",)
+    assert ledger.spent == made.epsilon and 3 * made.epsilon == 2
+    assert made.table.shape == (121,) and made.method == "adaptive-tree"
+    assert made.settings_ == {"columns": "age", "resolution": None, "epsilon": "2/3"}
+
+
+def test_an_answer_is_near_the_truth_and_its_interval_holds_it(map_, visits):
+    inside = visits.longitude.between(3, 7) & visits.latitude.between(46, 49)
+    answer = map_.query(longitude=(3, 7), latitude=(46, 49))
+    low, high = answer.interval()
+    assert answer.count == pytest.approx(inside.sum(), rel=0.03) and low <= inside.sum() <= high
+    assert high - low < 0.1 * inside.sum() and answer.interval(0.5)[0] > low
+    assert "95 % sure between" in repr(answer)
+
+
+def test_without_conditions_all_rows_are_counted_and_open_ends_reach_the_bounds(map_):
+    assert map_.query().count == pytest.approx(ROWS, rel=0.01)
+    assert map_.query({"longitude": (None, 5)}).count + map_.query(longitude=(5, None)).count == pytest.approx(
+        map_.query().count
+    )
+    assert map_.query(longitude=(-500, 500)).count == pytest.approx(map_.query().count)
+
+
+@pytest.mark.parametrize(
+    "wanted", [{"longitude": (100, 200)}, {"nowhere": 1}, {"latitude": "north"}, {"longitude": (5, 3)}]
+)
+def test_what_cannot_be_asked_is_refused_with_a_reason(map_, wanted):
+    with pytest.raises(BadInput, match="declared|no column|range"):
+        map_.query(wanted)
+
+
+def test_a_label_a_date_and_an_integer_can_be_axes(visits):
+    made = veil.publish(visits, SCHEMA, columns=["age", "kind", "day"], epsilon=3, random_state=2)
+    assert made.table.shape == (64, 2, 12)
+    young = made.query(age=(20, 39), kind="old", day=("2024-01", "2024-06"))
+    truth = ((visits.age < 40) & (visits.kind == "old") & (visits.day < "2024-07-01")).sum()
+    assert young.count == pytest.approx(truth, rel=0.15)
+    assert made.marginal(["kind"]).tolist() == pytest.approx([0.3 * ROWS, 0.7 * ROWS], rel=0.05)
+    assert made.marginal(["day", "kind"]).shape == (12, 2)
+    with pytest.raises(BadInput, match="once"):
+        made.marginal(["kind", "kind"])
+
+
+def test_quantiles_are_those_of_the_rows(map_, visits):
+    for share in (0.1, 0.5, 0.9):
+        assert map_.quantile("longitude", share) == pytest.approx(visits.longitude.quantile(share), abs=0.2)
+    assert map_.quantile("latitude", 0) >= 35 and map_.quantile("latitude", 1) <= 60
+    with pytest.raises(BadInput, match="quantile"):
+        map_.quantile("latitude", 2)
+
+
+def test_synthetic_points_are_spread_as_the_rows_are(map_, visits):
+    drawn = map_.to_frame(random_state=0)
+    assert abs(len(drawn) - ROWS) < 300 and list(drawn) == ["longitude", "latitude"]
+    assert drawn.longitude.mean() == pytest.approx(visits.longitude.mean(), abs=0.15)
+    assert map_.to_frame(7, values="midpoint").shape == (7, 2) and map_.to_arrow(3).num_rows == 3
+
+
+def test_a_file_gives_the_same_answers_and_holds_no_groups(map_, tmp_path):
+    map_.save(tmp_path / "map.veil")
+    again = veil.load_synopsis(tmp_path / "map.veil")
+    assert isinstance(again, Histogram) and repr(again) == repr(map_)
+    box = {"longitude": (3, 7)}
+    assert again.query(box).to_dict() == map_.query(box).to_dict() and again.missing == map_.missing
+    assert (tmp_path / "map.veil").stat().st_size < 3_000_000
+    with pytest.raises(BadInput, match="holds a histogram, not a model"):
+        veil.load_model(tmp_path / "map.veil")
+    assert "picture" not in again.report() and "A histogram of" in again.report()
+
+
+def test_maps_are_geojson_and_geoparquet(map_, tmp_path):
+    map_.to_geojson(tmp_path / "map.geojson", "longitude", "latitude")
+    found = json.loads((tmp_path / "map.geojson").read_text())
+    assert sum(cell["properties"]["rows"] for cell in found["features"]) == pytest.approx(ROWS, rel=0.02)
+    ring = found["features"][0]["geometry"]["coordinates"][0]
+    assert ring[0] == ring[-1] and len(ring) == 5 and ring[0][0] < ring[1][0] and ring[1][1] < ring[2][1]
+    map_.to_geoparquet(tmp_path / "map.parquet", "longitude", "latitude")
+    table = pyarrow.parquet.read_table(tmp_path / "map.parquet")
+    about = json.loads(table.schema.metadata[b"geo"])
+    assert about["primary_column"] == "geometry" and table.num_rows == len(found["features"])
+    shape = table["geometry"][0].as_py()
+    assert struct.unpack("<BIII", shape[:13]) == (1, 3, 1, 5) and list(struct.unpack("<2d", shape[13:29])) == ring[0]
+    with pytest.raises(BadInput, match="height"):
+        map_.to_geojson(tmp_path / "other.geojson", "longitude", "height")
+
+
+def test_pictures_have_bars_or_a_map_and_the_truth_beside_it(map_, visits):
+    from matplotlib import pyplot
+
+    pair = map_.plot(truth=np.zeros(map_.table.shape))
+    assert [ax.get_title() for ax in pair] == ["true, of public rows", "published, epsilon 1"]
+    single = veil.publish(visits, SCHEMA, columns=["age"], epsilon=1, random_state=1)
+    ax = single.plot(truth=np.bincount(visits.age, minlength=121))
+    assert ax.get_xlabel() == "age" and len(ax.patches) >= 60
+    kinds = veil.publish(visits, SCHEMA, columns=["kind"], epsilon=1, random_state=1).plot()
+    assert [label.get_text() for label in kinds.get_xticklabels()] == ["new", "old"]
+    with pytest.raises(BadInput, match="shape"):
+        map_.plot(truth=[1, 2])
+    pyplot.close("all")
+
+
+def test_cells_are_public_and_too_many_are_refused_before_a_charge(visits):
+    ledger = Ledger(1, "visits")
+    for columns, more in [
+        (["longitude", "latitude"], {"resolution": 4096}),
+        (["notes"], {}),
+        ([], {}),
+        (["age", "age"], {}),
+        (["age"], {"resolution": 1}),
+        (["age"], {"method": "privpfc"}),
+        (["nothing"], {}),
+    ]:
+        with pytest.raises(BadInput):
+            veil.publish(visits, SCHEMA, columns=columns, epsilon=1, ledger=ledger, **more)
+    assert ledger.spent == 0
+    assert histogram_schema(SCHEMA, ["longitude"]).column[0].size == 4097
+    assert MOST_CELLS == 1 << 20
+    with pytest.raises(BadInput, match="columns="):
+        veil.publish(visits, SCHEMA.model_copy(update={"label": None}), epsilon=1, ledger=ledger)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 30])
+def test_with_too_few_rows_the_verdict_says_that_only_their_number_is_known(visits, rows):
+    with pytest.warns(LittleLearned, match="only the number of rows"):
+        made = veil.publish(visits[:rows], SCHEMA, columns=["age"], epsilon=0.5, random_state=1)
+    assert made.verdict_.level == "nothing" and made.query().count < 200
+    assert len(made.to_frame()) < 200
+
+
+def test_values_beyond_the_bounds_lie_in_the_last_cells_and_missing_ones_in_none():
+    rows = {"longitude": [999.0] * 500 + [-999.0] * 300 + [None] * 100, "latitude": [40.0] * 900}
+    made = veil.publish(rows, SCHEMA, columns=["longitude", "latitude"], epsilon=100, random_state=1)
+    assert made.marginal("longitude")[[0, -1]].tolist() == pytest.approx([300, 500], abs=1)
+    assert made.missing == pytest.approx(100, abs=1) and made.query().count == pytest.approx(800, abs=2)
+
+
+def test_conditions_can_be_typed():
+    assert where(["age in 30..50 and kind = new"]) == {"age": ("30", "50"), "kind": "new"}
+    assert where(["age >= 30", "day <= 2024-06"]) == {"age": ("30", None), "day": (None, "2024-06")}
+    assert where(["kind in new, old", "age in ..5"]) == {"kind": ["new", "old"], "age": (None, "5")}
+    for wrong in ("age", "in 3..4", "age in 3..4 and age = 5"):
+        with pytest.raises(BadInput, match="condition"):
+            where([wrong])
