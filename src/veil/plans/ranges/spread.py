@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .measured import Measured, Numbers
+from .measured import Measured
+from .shares import MANY, VARIANCES, Numbers, learned, posterior, shapes
+
+HEARD = 0.3  # standard deviations of noise, below which a node's rows teach nothing about shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +25,40 @@ class Spread:
 
 
 def spread_of(measured: Measured) -> Spread:
-    counts, variances = measured.upwards()
-    rows = np.maximum(counts[0], 0)
-    for level in range(measured.domain.depth):
-        left, right = counts[level + 1].reshape(-1, 2).T
-        a, b = variances[level + 1].reshape(-1, 2).T
-        unknown = np.isinf(a) | np.isinf(b)
-        with np.errstate(invalid="ignore"):
-            first = np.where(unknown, rows / 2, (left * b + (rows - right) * a) / (a + b))
-        first = np.clip(first, 0, rows)
-        rows = np.stack([first, rows - first], axis=1).ravel()
-    return Spread(rows[measured.domain.places], measured.missing)
+    """The cells that follow from the counts of nodes: from the root down, rows are divided by the posterior mean of
+    the left half's share. They are not negative and add up to the estimate of all rows."""
+    domain, (counts, variances) = measured.domain, measured.upwards()
+    rows, weights = np.maximum(counts[0], 0), np.full(MANY, 1 / MANY)
+    doubt = np.zeros(1 << domain.depth)
+    for level in range(domain.depth):
+        share, spread, weights = _divided(measured, level, rows, weights, counts[level + 1], variances[level + 1])
+        doubt[1 << level : 2 << level] = spread
+        rows = np.stack([rows * share, rows * (1 - share)], axis=1).ravel()
+    return Spread(rows[domain.places], measured.missing, float(variances[0][0]), doubt)
+
+
+def _divided(
+    measured: Measured, level: int, rows: Numbers, weights: Numbers, counts: Numbers, variances: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """The mean and variance of the left share of all nodes of a level, and the weights of the shapes that it taught.
+
+    The measured left half is the inverse-variance mean of its own estimate and of what the right half leaves. A node
+    without counts below is divided as its cells are, and a node with cells in one half only is known.
+    """
+    left, right = measured.domain.held[level + 1].reshape(-1, 2).T
+    share = left / np.maximum(left + right, 1)
+    spread = np.where((left > 0) & (right > 0), weights @ VARIANCES, 0)
+    trust, other = 1 / variances.reshape(-1, 2).T
+    seen = np.flatnonzero((trust + other > 0) & (left > 0) & (right > 0) & (rows > 0))
+    if not len(seen):
+        return share, spread, weights
+    first, second = counts.reshape(-1, 2)[seen].T
+    trust, other, total = trust[seen], other[seen], rows[seen]
+    half = (first * trust + (total - second) * other) / (trust + other)
+    deviation = 2 / np.sqrt(trust + other)
+    found = shapes(2 * half - total, total, deviation)
+    heard = total > HEARD * deviation
+    if heard.any():
+        weights = learned(type(found)(*(part[heard] for part in found)), weights)
+    share[seen], spread[seen] = posterior(found, weights)
+    return share, spread, weights

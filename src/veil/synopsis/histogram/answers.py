@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import map_coordinates
 from scipy.special import ndtri
 
 from ...display import number, readable
@@ -13,8 +14,9 @@ from ...errors import BadInput
 from ...plans.ranges.domain import Domain
 from ...plans.ranges.spread import Spread
 from ...questions import axis
-from ...schema import Schema
+from ...schema import Numeric, Schema
 from ..answers import group_weights
+from ..domain import spans
 
 Numbers = npt.NDArray[np.float64]
 WITHIN = 1 / 3  # variance of the share of a cell's rows in a part of it, over part x rest: that of a share drawn evenly
@@ -59,6 +61,32 @@ def weights_of(schema: Schema, wanted: Mapping[str, Any]) -> list[Numbers]:
         else:
             found.append(group_weights(axis(column).axes[0], column, wanted[column.name])[:cells])
     return found
+
+
+def counts_in(columns: Sequence[Any], sums: Numbers, lows: Numbers, highs: Numbers) -> Numbers:
+    """The rows in each box, from the sums below the corners of the cells; within a cell these grow evenly."""
+    if not all(isinstance(column, Numeric) for column in columns):
+        raise BadInput("many boxes at once are of columns of numbers or dates: use query for categories")
+    if lows.shape != highs.shape or lows.ndim != 2 or lows.shape[1] != len(columns) or not (lows <= highs).all():
+        raise BadInput("give the lower and the upper ends of all boxes, boxes x columns, the lower ones not above")
+    ends = [
+        [_corner(column, part, upper) for column, part in zip(columns, side.T, strict=True)]
+        for upper, side in enumerate((lows, highs))
+    ]
+    counts = np.zeros(len(lows))
+    for corner in np.ndindex(*(2,) * len(columns)):
+        places = [ends[side][axis] for axis, side in enumerate(corner)]
+        counts += (-1) ** (len(columns) - sum(corner)) * map_coordinates(sums, places, order=1)
+    return counts
+
+
+def _corner(column: Any, values: Numbers, upper: int) -> Numbers:
+    """Where the lower or upper ends of boxes lie along an axis, in cells; whole numbers end before the next one."""
+    lows, highs = spans(column)
+    if column.integer:
+        values = np.floor(values) + 1 if upper else np.ceil(values)
+    edges = np.append(lows, highs[-1])
+    return np.interp(values, edges, np.arange(len(edges)))
 
 
 class Doubt:

@@ -8,6 +8,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...display import amount, html_table, large, readable, text_table
 from ...errors import BadInput
@@ -23,7 +24,7 @@ from ...verdicts.ranges import of_histogram
 from ...verdicts.verdict import shown as shown_verdict
 from ..domain import spans
 from ..rows import as_arrow, as_frame, draw_from_cells
-from .answers import Answer, Doubt, Numbers, weights_of
+from .answers import Answer, Doubt, Numbers, counts_in, weights_of
 from .runs import Run, bars, only, span_text
 
 
@@ -96,6 +97,24 @@ class Histogram(Reported):
             count = count @ weight
         known = self.spread.doubt is not None
         return Answer(float(count), sqrt(self._doubt.variance(weights)) if known else None)
+
+    def query_many(self, lows: npt.ArrayLike, highs: npt.ArrayLike) -> Numbers:
+        """About how many rows lie in each of many boxes, without intervals: thousands in a few milliseconds.
+
+        `lows` and `highs` are boxes x columns, both ends included, infinite where an end is open; all columns must be
+        of numbers or dates (in seconds since 1970).
+        """
+        ends = (np.asarray(end, np.float64) for end in (lows, highs))
+        return counts_in(self.schema_.features, self._sums, *ends)
+
+    @cached_property
+    def _sums(self) -> Numbers:
+        """The rows below each corner of the cells, an axis for each column: differences of these are boxes."""
+        sums = np.zeros([size + 1 for size in self.domain.shape])
+        sums[(slice(1, None),) * sums.ndim] = self.table
+        for place in range(sums.ndim):
+            np.cumsum(sums, axis=place, out=sums)
+        return sums
 
     def quarters(self) -> list[tuple[str, Answer]]:
         """The rows in each quarter of the cells of every column: a condition as text, and its answer."""
