@@ -105,6 +105,11 @@ class Domain:
         cells = np.bincount(self.places, minlength=1 << self.depth).astype(np.float64)
         return [cells.reshape(1 << level, -1).sum(axis=1) for level in range(self.depth + 1)]
 
+    def below(self, nodes: Nodes, level: int, lower: int) -> Nodes:
+        """The descendants of nodes at a lower level, without those that hold no cell."""
+        found = ((nodes << (lower - level))[:, None] + np.arange(1 << (lower - level))).ravel()
+        return np.asarray(found[self.held[lower][found] > 0])
+
     def nodes(self, nodes: Mapping[int, Nodes]) -> Grouped:
         """The rows of disjoint nodes, given by level, as a question: a group for each, and one more for all others."""
         many, start = sum(map(len, nodes.values())), 0

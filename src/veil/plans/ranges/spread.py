@@ -47,7 +47,8 @@ def _divided(
     """
     left, right = measured.domain.held[level + 1].reshape(-1, 2).T
     share = left / np.maximum(left + right, 1)
-    spread = np.where((left > 0) & (right > 0), weights @ VARIANCES, 0)
+    prior = float(weights @ VARIANCES)
+    spread = np.where((left > 0) & (right > 0), prior + (0.25 - prior) / np.maximum(rows, 1), 0)  # few rows: by chance
     trust, other = 1 / variances.reshape(-1, 2).T
     seen = np.flatnonzero((trust + other > 0) & (left > 0) & (right > 0) & (rows > 0))
     if not len(seen):
