@@ -19,6 +19,7 @@ from ..kernel.noise import Noise
 from .bins import bins
 from .evaluation import evaluations
 from .harness import Case, Finding, examine
+from .histograms import histograms
 from .kept import Kept
 from .models import models
 from .ours import ours
@@ -37,8 +38,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, broken twins with their counterparts, bins, whole models, evaluations, words, people."""
-    return (*ours(), *pairs(), *bins(), *models(), *evaluations(), *words(), *people())
+    """Every case: our verbs, broken twins with their counterparts, bins, histograms, models, evaluations and others."""
+    return (*ours(), *pairs(), *bins(), *histograms(), *models(), *evaluations(), *words(), *people())
 
 
 def look(number: int, deep: bool = False) -> Finding:

@@ -44,6 +44,11 @@ def adaptive_tree(source: Source, budget: Budget, domain: Domain) -> Spread:
     stage but the last has a share. Nodes with too few rows to be divided stop, and are counted once more with all that
     is left. So each row pays all of epsilon, on whichever path it comes down the tree.
     """
+    return spread_of(counted(source, budget, domain))
+
+
+def counted(source: Source, budget: Budget, domain: Domain) -> Measured:
+    """The noisy counts of all nodes that are asked about."""
     measured, nodes = Measured(domain), np.zeros(1, np.int64)
     left, few = _size(source, budget, measured)
     stages = few_stages(domain) if few else usual_stages(domain)
@@ -63,7 +68,7 @@ def adaptive_tree(source: Source, budget: Budget, domain: Domain) -> Spread:
         rows = measured.settled(level, nodes, below, children)
         left = left if share == 1 else Budget(left.epsilon - part.epsilon)
         above, level, nodes = level, below, children
-    return spread_of(measured)
+    return measured
 
 
 def _size(source: Source, budget: Budget, measured: Measured) -> tuple[Budget, bool]:
