@@ -110,6 +110,10 @@ def histogram_figure(histogram: Histogram, columns: Sequence[str], place: int) -
             paint_map(histogram, ax, histogram.table)
         else:
             paint_bars(histogram, ax, histogram.columns.index(columns[0]))
+        up = ax.get_ylabel()
+        ax.set(ylabel="", xlabel=f"{ax.get_xlabel()} (across), {up} (up)")  # room is made for one line below alone
+        low, high = ax.get_ylim()
+        ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick < high - (high - low) / 50])
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
 
