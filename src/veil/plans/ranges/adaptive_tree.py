@@ -6,7 +6,6 @@ PrivTree (Zhang, Xiao, Xie 2016).
 
 from fractions import Fraction
 from math import ceil
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,45 +19,29 @@ HALVINGS = 4  # levels that a stage goes down, about
 GROWTH = {1: "1", 2: "1.6"}  # of the share of a stage from one to the next, by the number of columns
 OF_MANY = "2.6"  # with three columns or more
 STOP, JOIN = 12, 16  # rows x epsilon: a node with fewer is not divided; halves with fewer together are counted as one
-FEW, STOP_FEW = 20, 4  # rows x epsilon of all: with fewer, only a few large nodes are counted
-
-
-class Sizing(NamedTuple):
-    """Percent of epsilon for the number of rows: at first, once more if rows x epsilon is below a limit, and once more
-    if it is below FEW; and the levels that are counted then."""
-
-    first: int
-    again: int
-    below: int
-    few: int
-    levels: tuple[int, ...]
-
-
-ONE_COLUMN, COLUMNS = Sizing(10, 10, 2000, 0, (2,)), Sizing(5, 7, 200, 8, (2, 4))
+FOR_ALL = {1: 3}  # per cent of the budget for the number of all rows, by the number of columns
+FOR_ALL_OF_MANY = 5
 
 
 def adaptive_tree(source: Source, budget: Budget, domain: Domain) -> Spread:
     """Count all rows, then the nodes of a few levels, each stage only below nodes with many rows; smooth the counts.
 
-    Budget: 10 % for the number of rows (5 % with several columns), up to 20 % if they are few. Of what is left, every
-    stage but the last has a share. Nodes with too few rows to be divided stop, and are counted once more with all that
-    is left. So each row pays all of epsilon, on whichever path it comes down the tree.
+    Budget: 3 % for the number of rows, 5 % with several columns. Of what is left, every stage but the last has a share.
+    Nodes with too few rows to be divided stop, and are counted once more with all that is left. So each row pays all of
+    epsilon, on whichever path it comes down the tree.
     """
     return spread_of(counted(source, budget, domain))
 
 
 def counted(source: Source, budget: Budget, domain: Domain) -> Measured:
     """The noisy counts of all nodes that are asked about."""
-    measured, nodes = Measured(domain), np.zeros(1, np.int64)
-    left, few = _size(source, budget, measured)
-    stages = few_stages(domain) if few else usual_stages(domain)
-    stop, join = (STOP_FEW, STOP_FEW) if few else (STOP, JOIN)
-    rows, above, level = measured.counts[0], 0, 0
-    for below, share in stages:
+    measured, nodes, left = Measured(domain), np.zeros(1, np.int64), budget
+    rows, above, level = np.zeros(1), 0, 0
+    for below, share in stages(domain):
         if level:
             epsilon = float(source.per_row(left))
-            stops = np.maximum(rows, 0) * epsilon < stop
-            final = _joined(domain, level, nodes[stops], rows[stops], join / epsilon, above)
+            stops = np.maximum(rows, 0) * epsilon < STOP
+            final = _joined(domain, level, nodes[stops], rows[stops], JOIN / epsilon, above)
             source = _finish(source, left, measured, final, bool(stops.all()))
             nodes = nodes[~stops]
         if not len(nodes):
@@ -71,36 +54,18 @@ def counted(source: Source, budget: Budget, domain: Domain) -> Measured:
     return measured
 
 
-def _size(source: Source, budget: Budget, measured: Measured) -> tuple[Budget, bool]:
-    """Count all rows; returns the budget that is left, and whether they are few."""
-    how, root = ONE_COLUMN if len(measured.domain.shape) == 1 else COLUMNS, {0: np.zeros(1, np.int64)}
-    parts = [(how.first, np.inf), (how.again, how.below), (how.few, FEW)]
-    if not measured.domain.depth:  # a single cell
-        measured.count(source, budget, root)
-        return budget, False
-    signal, left = 0.0, 100
-    for percent, below in parts:
-        if percent and signal < below:
-            measured.count(source, Budget(budget.epsilon * percent / 100), root)
-            signal, left = float(measured.counts[0][0] * source.per_row(budget)), left - percent
-    return Budget(budget.epsilon * left / 100), signal < FEW
-
-
-def usual_stages(domain: Domain) -> list[tuple[int, Fraction]]:
-    """The level of each stage, and its share of the budget that is left."""
-    depth, alone = domain.depth, len(domain.shape) == 1
-    count = ceil(depth / HALVINGS) if alone else max(depth // HALVINGS, 1)
-    growth = Fraction(GROWTH.get(len(domain.shape), OF_MANY))
-    weights = [growth**stage for stage in range(count)]
-    levels = [round(depth * (i + 1) / count) if alone else depth - HALVINGS * (count - 1 - i) for i in range(count)]
-    return [(level, weight / sum(weights[i:])) for i, (level, weight) in enumerate(zip(levels, weights, strict=True))]
-
-
-def few_stages(domain: Domain) -> list[tuple[int, Fraction]]:
-    """The same for few rows: one or two coarse levels, with equal shares."""
-    how = ONE_COLUMN if len(domain.shape) == 1 else COLUMNS
-    levels = sorted({min(level, domain.depth) for level in how.levels} - {0})
-    return [(level, Fraction(1, len(levels) - place)) for place, level in enumerate(levels)]
+def stages(domain: Domain) -> list[tuple[int, Fraction]]:
+    """The level of each stage, and its share of the budget that is left: first all rows, then about every fourth level,
+    down to the cells."""
+    columns, depth = len(domain.shape), domain.depth
+    if not depth:
+        return [(0, Fraction(1))]
+    count = ceil(depth / HALVINGS) if columns == 1 else max(depth // HALVINGS, 1)
+    steps = [depth / count * (count - 1 - i) if columns == 1 else HALVINGS * (count - 1 - i) for i in range(count)]
+    weights = [Fraction(GROWTH.get(columns, OF_MANY)) ** i for i in range(count)]
+    parts = [weight / sum(weights[i:]) for i, weight in enumerate(weights)]
+    first = Fraction(FOR_ALL.get(columns, FOR_ALL_OF_MANY), 100)
+    return [(0, first), *zip([round(depth - step) for step in steps], parts, strict=True)]
 
 
 def _joined(domain: Domain, level: int, nodes: Nodes, rows: Numbers, limit: float, highest: int) -> dict[int, Nodes]:
