@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..answers import group_weights
 from ..domain import spans
 
 Numbers = npt.NDArray[np.float64]
+EDGE = 0.5  # large boxes of several columns cut many nodes, whose errors are not quite independent (measured)
 WITHIN = 1 / 3  # variance of the share of a cell's rows in a part of it, over part x rest: that of a share drawn evenly
 
 
@@ -121,7 +123,12 @@ class Doubt:
             mean = p * left + (1 - p) * right
             inside = t * (left - right) ** 2 + (p * p + t) * below + ((1 - p) ** 2 + t) * other
         m, s = float(mean[0]), float(inside[0])
-        return total**2 * s + self.spread.total_variance * (m * m + s)
+        return (total**2 * s + self.spread.total_variance * (m * m + s)) * self._edge(weights) ** 2
+
+    def _edge(self, weights: Sequence[Numbers]) -> float:
+        """The factor by which the standard error grows with the share of the cells inside, with several columns."""
+        share = prod(float(weight.mean()) for weight in weights)
+        return 1.0 if len(weights) == 1 else 1 + EDGE * sqrt(share)
 
 
 def outer(weights: Sequence[Numbers]) -> Numbers:
