@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 import veil
+import veil.wording
 from veil import kernel, trusted
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-ORDER = """errors display progress schema questions views solver kernel trusted plans verdicts files pages synopsis
-owner drafts datasets models evaluate report compare audit cli""".split()
+ORDER = """errors wording display progress schema questions views solver kernel trusted plans verdicts files pages
+synopsis owner drafts datasets models evaluate report compare audit cli""".split()
 DECLARING = [
     SOURCE / "schema" / f"{name}.py" for name in ("calendars", "columns", "dates", "fine", "mistakes", "schema")
 ]
@@ -268,6 +269,16 @@ def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
 )
 def test_what_rows_pass_through_is_short(most, names):
     assert sum(trusted.lines_of(name.removesuffix(".py")) for name in names) <= most
+
+
+def test_wording_which_no_check_rests_on_is_nothing_but_texts():
+    tree = ast.parse((SOURCE / "wording.py").read_text(encoding="utf-8"))
+    kinds = {type(node) for node in tree.body[1:]}
+    assert kinds == {ast.Import, ast.Assign}
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    assert called <= {"dict.fromkeys"} and [*imported(SOURCE / "wording.py")] == []
+    texts = [text for name, text in vars(veil.wording).items() if name.isupper() and name != "DISK"]
+    assert {*map(type, texts)} == {str}
 
 
 def test_no_source_file_is_longer_than_four_hundred_lines():

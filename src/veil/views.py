@@ -1,8 +1,11 @@
-"""How receipts, ledgers and releases are shown. This only reads what is published or on record: no charge and no answer
-depends on it."""
+"""Receipts, and how they, ledgers and releases are shown.
+
+This only reads what is published or on record: no charge and no answer depends on it.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, log
 from typing import Any
@@ -27,8 +30,39 @@ COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the l
 Entry = tuple[int, dict[str, Any], str]
 
 
-class ShownReceipt:
-    """How a receipt looks as text and in notebooks."""
+@dataclass(frozen=True, repr=False)
+class Receipt:
+    """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry.
+
+    All receipts of one opening of the rows have the same `run`; `purpose`, `note` and `file` say what it was for.
+    """
+
+    ledger: str
+    number: int
+    hash: str
+    data: str
+    account: str
+    verb: str
+    question: str
+    epsilon: Fraction
+    noise: str
+    private: bool
+    version: str
+    time: str
+    protects: str = "one row"
+    run: str = ""
+    purpose: str = ""
+    note: str = ""
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        words = [value for name, value in vars(self).items() if name not in ("number", "epsilon", "private")]
+        if type(self.private) is not bool or type(self.number) is not int or {*map(type, words)} != {str}:
+            raise TypeError("a receipt from elsewhere may hold anything")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; epsilon as an exact fraction in text."""
+        return {**self.__dict__, "epsilon": str(self.epsilon)}
 
     def __repr__(self) -> str:
         return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in receipt_rows(self))
@@ -41,14 +75,44 @@ class ShownLedger(ABC):
     """Reading and checking the records of a ledger, and how it looks."""
 
     id: str
+    name: str
+
+    @property
+    @abstractmethod
+    def limit(self) -> Fraction:
+        """The most that may be spent in total."""
+
+    @property
+    @abstractmethod
+    def spent(self) -> Fraction:
+        """The epsilon that all answers so far cost together."""
 
     @abstractmethod
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
 
-    @abstractmethod
-    def charges(self) -> list[tuple[Any, Fraction]]:
+    @property
+    def left(self) -> Fraction:
+        """The epsilon that may still be spent."""
+        return self.limit - self.spent
+
+    def receipts(self) -> list[Receipt]:
+        """All receipts, oldest first."""
+        return [receipt for receipt, _ in self.charges()]
+
+    def charges(self) -> list[tuple[Receipt, Fraction]]:
         """All receipts, oldest first, each with the total after it."""
+        charges = [(entry, total) for entry, total in self.entries() if entry[1].get("kind") == "charge"]
+        return [(self.receipt_of(*entry), total) for entry, total in charges]
+
+    def receipt_of(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
+        """The receipt of a charge, from its entry."""
+        try:
+            fields = {**{name: body[name] for name in Receipt.__dataclass_fields__ if name in body}, "data": self.name}
+            fields["epsilon"] = Fraction(body["epsilon"].replace(" ", ""))
+            return Receipt(**{**fields, "ledger": self.id, "number": number, "hash": hash})
+        except (AttributeError, TypeError, KeyError, ValueError):
+            raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup") from None
 
     def runs(self) -> list[Run]:
         """The runs on record, oldest first, one for each opening of the rows: what was asked and what it cost."""

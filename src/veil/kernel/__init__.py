@@ -3,9 +3,10 @@
 Outside of this folder everything is imported from here; what is not in this list is nobody's business but the kernel's.
 """
 
+from ..views import Receipt
 from .book import PATH, Book, line_of
 from .budget import Budget, exact
-from .ledger import VERSION, Ledger, Receipt
+from .ledger import VERSION, Ledger
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from .noise import SMALLEST_EPSILON, SeededNoise, SystemNoise, make_noise
 from .opendp import OpenDPNoise

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..display import amount
 from ..errors import BadInput
+from ..schema.refusing import refuse
 
 HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
 LONGEST = 12_000  # bits: Python writes out at most 4,300 digits
@@ -44,22 +45,19 @@ class Budget:
 
     def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget", what: str = "epsilon") -> None:
         value = exact(epsilon.epsilon if isinstance(epsilon, Budget) else epsilon, what)
-        if value <= 0:
-            raise BadInput(f"{what} must be greater than zero")
+        refuse(value <= 0, f"{what} must be greater than zero")
         object.__setattr__(self, "epsilon", value)
 
     def split(self, *shares: "float | str | Fraction") -> "tuple[Budget, ...]":
         """Shares in these proportions; together they are exactly the whole."""
         weights = [exact(share, "a share") for share in shares]
-        if not weights or min(weights) <= 0:
-            raise BadInput("shares must be greater than zero")
+        refuse(not weights or min(weights) <= 0, "shares must be greater than zero")
         unit = self.epsilon / sum(weights)
         return tuple(Budget(unit * weight) for weight in weights)
 
     def each(self, count: int) -> "tuple[Budget, ...]":
         """`count` equal shares."""
-        if not isinstance(count, Integral) or count < 1:
-            raise BadInput("the number of parts must be a whole number, at least one")
+        refuse(not isinstance(count, Integral) or count < 1, "the number of parts must be a whole number, at least one")
         return self.split(*[1] * int(count))
 
     def per_row(self, rows_per_person: int) -> Fraction:

@@ -6,8 +6,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..views import ShownRelease
-from .ledger import Receipt
+from ..views import Receipt, ShownRelease
 from .noise import Integers
 
 Value = TypeVar("Value", covariant=True)

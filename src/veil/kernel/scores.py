@@ -13,8 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .. import wording
 from ..errors import BadInput
 from ..questions.scorers import UNIT
+from ..schema.refusing import refuse
 
 Counts = npt.NDArray[np.int64]
 
@@ -169,8 +171,7 @@ class Entropy(Cellwise):
     high, unit = 0, UNIT
 
     def __post_init__(self) -> None:
-        if not isinstance(self.most, int) or not 1 <= self.most <= 1 << 24:
-            raise BadInput("most must be a whole number between 1 and 2^24")
+        refuse(not isinstance(self.most, int) or not 1 <= self.most <= 1 << 24, wording.ENTROPY_MOST)
 
     @cached_property
     def low(self) -> int:
@@ -215,8 +216,7 @@ class ExpectedCorrect(Cellwise):
     unit = UNIT
 
     def __post_init__(self) -> None:
-        if type(self.epsilon) not in (int, float) or not 1e-3 <= self.epsilon <= 1e6:
-            raise BadInput("the epsilon of ExpectedCorrect must lie between 0.001 and a million")
+        refuse(type(self.epsilon) not in (int, float) or not 1e-3 <= self.epsilon <= 1e6, wording.EXPECTED_EPSILON)
         if type(self.weights) is not tuple or not all(type(w) is int and 1 <= w <= PARTS for w in self.weights):
             raise BadInput(f"weights must be a tuple of whole numbers of sixteenths, from 1 to {PARTS}")
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from .. import wording
+from ..schema.refusing import refuse
 from .grids import Axis
 from .kinds import Described, Encoded, Integers
 from .scorers import fixed_point
@@ -105,10 +106,8 @@ class PathScores(Described):
     def table(self) -> Integers:
         table, nodes = fixed_point(self.values), self.nodes
         whole = type(nodes) is np.ndarray and nodes.dtype == np.int64 and nodes.ndim == 1 and len(nodes) > 0
-        if not whole or nodes[0] != 0 or np.any(nodes[1:] <= nodes[:-1]):
-            raise BadInput("path scores need sorted numbers of nodes, the root's, which is 0, among them")
-        if table.ndim != 2 or len(table) != len(nodes) or not table.size:
-            raise BadInput("path scores need one row for each node and one column for each class")
+        refuse(not whole or nodes[0] != 0 or np.any(nodes[1:] <= nodes[:-1]), wording.NODES)
+        refuse(table.ndim != 2 or len(table) != len(nodes) or not table.size, wording.PATH_SCORES)
         return table
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from ..schema.refusing import refuse
 from .kinds import Described, Encoded
 
 
@@ -48,8 +48,7 @@ class Grid(Described):
     reach = 1
 
     def __post_init__(self) -> None:
-        if len(set(self.columns)) < len(self.axes):
-            raise BadInput("a grid can hold a column only once")
+        refuse(len(set(self.columns)) < len(self.axes), "a grid can hold a column only once")
 
     def __and__(self, other: "Grid") -> "Grid":
         return Grid(self.axes + other.axes)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import BadInput
+from ..schema.refusing import refuse
 from .grids import WHOLE, Grid
 from .kinds import Described, Encoded, Integers, Partition
 
@@ -19,8 +19,7 @@ class Tree(Described):
     reach = 1
 
     def __post_init__(self) -> None:
-        if self.cut.size != len(self.branches):
-            raise BadInput("a tree needs one branch for every cell of its cut")
+        refuse(self.cut.size != len(self.branches), "a tree needs one branch for every cell of its cut")
 
     @cached_property
     def size(self) -> int:

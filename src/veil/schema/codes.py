@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from .. import wording
 from ..progress import advance
 from .bags import Bags, bucket, matrix_bags, text_bags
 from .encoding import Codes, as_column, category_codes, columns_of, in_blocks, is_matrix, numbers
 from .moments import reader
+from .refusing import refuse
 
 MANY = 1 << 14  # rows from which on columns are encoded in threads
 FEW_CUTS, BUCKETS = 60, 1 << 15
@@ -43,8 +44,7 @@ def coders_of(columns: Sequence[Any]) -> dict[str, Coder]:
     """{name: function from values to codes}, for every column that is encoded."""
     wanted = [column for column in columns if column.size]
     coders = {column.name: coder(column) for column in wanted}
-    if len(coders) < len(wanted):  # two of one name: one would have the codes, another the size
-        raise BadInput("two columns have the same name: rename one, or leave it out")
+    refuse(len(coders) < len(wanted), wording.TWICE)  # two of one name: one would have the codes, another the size
     return coders
 
 
@@ -145,8 +145,7 @@ def encode_columns(columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> d
     """The codes of all columns; of many rows in threads, since Arrow and NumPy release the interpreter lock."""
     lengths = {name: length_of(columns[name]) for name in coders}
     for first, name in pairwise(coders):
-        if lengths[first] != lengths[name]:
-            raise BadInput(f"columns {first!r} and {name!r} have different lengths")
+        refuse(lengths[first] != lengths[name], f"columns {first!r} and {name!r} have different lengths")
     helpers = (os.cpu_count() or 1) - 1 if max(lengths.values(), default=0) >= MANY else 0
     advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
 

@@ -20,7 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import wording
 from ..errors import BadInput
+from .refusing import refuse
 from .spelling import TRUTH, alike, spelling, written_out
 
 BLOCK = 1 << 17  # rows encoded at a time, to bound the memory beside the result
@@ -81,8 +83,7 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
     rows = rows if isinstance(rows, np.ma.MaskedArray) else np.asarray(rows)
     if rows.dtype.names:
         return {name: rows[name] for name in rows.dtype.names}
-    if rows.ndim != 2 or rows.shape[1] != len(names):
-        raise BadInput(f"a NumPy array needs two dimensions and the schema's {len(names)} columns, in its order")
+    refuse(rows.ndim != 2 or rows.shape[1] != len(names), wording.ARRAY.format(len(names)))
     return {name: rows[:, i] for i, name in enumerate(names)}
 
 
@@ -94,8 +95,7 @@ def as_column(values: Any, name: str) -> Any:
     if isinstance(values, SERIES) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
     odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns") or is_sparse(values)
-    if odd or not isinstance(values, Collection):
-        raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
+    refuse(odd or not isinstance(values, Collection), wording.ONE_DIMENSION.format(name))
     return np.fromiter(values, object, len(values))
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ... import wording
 from ...errors import BadInput
 from ...progress import advance
 from ...schema.encoding import quiet
 from ...schema.fine import Fine
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..flip import own_handicaps, permute_and_flip
@@ -55,8 +57,7 @@ class Binning(Asking):
         if {*map(type, names)} != {str} or len({*names}) < len(names) or {*map(type, known)} != {Fine}:
             raise BadInput("bins can be chosen for numeric columns without declared ones, each named once")
         sizes = {len(column.cuts) - 1 for column in known if column is not None}
-        if len(sizes) > 1:
-            raise BadInput("columns can only be cut alike if they have the same bounds")
+        refuse(len(sizes) > 1, "columns can only be cut alike if they have the same bounds")
         return sizes.pop()
 
 
@@ -65,8 +66,7 @@ def own_ways(ways: Any, cells: int) -> Integers:
     given = np.array(np.array(ways))  # twice: what makes an array of itself may keep it, to change it later
     if given.ndim != 2 or given.dtype.kind not in "iu" or not 0 < given.size <= MOST_COUNTS or given.shape[1] < 2:
         raise BadInput("ways to cut must be a table of whole numbers, with a row for each way")
-    if given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any():
-        raise BadInput("the places at which to cut must ascend, and lie among the fine cuts")
+    refuse(given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any(), wording.PLACES)
     return given.astype(np.int64)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
 from ...progress import advance
 from ...questions import Bag, Grid, Partition
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..noise import Integers
@@ -48,8 +48,7 @@ class Counting(Asking):
         """
         questions, budget = [*map(Owner(self._own), questions)], Budget(budget)
         parts = budget.split(*(shares if shares is not None else [1] * len(questions)))
-        if len(parts) != len(questions):
-            raise BadInput("give one share for each question")
+        refuse(len(parts) != len(questions), "give one share for each question")
         epsilons = [self._per_row(part, asked.reach) for part, asked in zip(parts, questions, strict=True)]
         receipt = self._charge("count", "; ".join(asked.describe() for asked in questions), budget)
         classes = self._own.classes if by_class else ("",)

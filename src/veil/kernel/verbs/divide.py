@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ... import wording
 from ...errors import BadInput
 from ...progress import advance
 from ...questions import Grid, Partition
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..flip import own_handicaps, permute_and_flip_each
@@ -59,11 +61,9 @@ class Dividing(Asking):
     def _axes(self, asked: Any, candidates: Any, score: Any, owner: Owner) -> tuple[list[Any], Any]:
         """The axes of the candidates, one each, and a copy of the score."""
         grids, score = own_candidates(candidates, score, self._own, CELLWISE, owner)
-        if not all(type(grid) is Grid and len(grid.axes) == 1 for grid in grids):
-            raise BadInput("a cell can be divided by grids of one axis each")
+        refuse(not all(type(grid) is Grid and len(grid.axes) == 1 for grid in grids), wording.ONE_AXIS_EACH)
         widest = max(len(grid.axes[0].groups) for grid in grids) * len(self._own.classes)
-        if asked.size * max(widest, len(grids)) > MOST_COUNTS:
-            raise BadInput(f"{asked.describe()} has too many cells to choose in each: use fewer cells or candidates")
+        refuse(asked.size * max(widest, len(grids)) > MOST_COUNTS, wording.CELLS_TO_CHOOSE.format(asked.describe()))
         return [grid.axes[0] for grid in grids], score
 
     def _allowed(self, allowed: Any, shape: tuple[int, int]) -> Any:

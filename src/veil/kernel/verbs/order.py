@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...questions import Axis, Binned, Grid, Partition, Scorer
 from ...schema import Numeric
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget, exact
 from ..flip import permute_and_flip
@@ -41,8 +42,7 @@ class Ordering(Asking):
         a) over the grid. For a column the grid is its bin edges, and rows with a missing value are left out.
         """
         share = exact(q, "q").limit_denominator(10**6)
-        if not 0 < share < 1:
-            raise BadInput("q must lie between 0 and 1")
+        refuse(not 0 < share < 1, "q must lie between 0 and 1")
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         epsilon = self._per_row(budget)
         receipt = self._charge("quantile", f"{share} of {asked.describe()}", budget)
@@ -79,8 +79,7 @@ class Ordering(Asking):
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         positive = whole(positive, "the positive class", 0, len(self._own.classes) - 1)
         epsilon = self._per_row(budget)
-        if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
-            raise BadInput("epsilon is too small: noise of more than sixteen million rows would be the only answer")
+        refuse(epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON, wording.SIXTEEN_MILLION)
         receipt = self._charge("misordered", f"rows of class {positive} by {asked.describe()}", budget)
         with quiet():
             counts = self._table.tabulate(asked)[: len(cuts) + 1]
@@ -91,16 +90,14 @@ class Ordering(Asking):
     def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Any, Sequence[float]]:
         """A partition into intervals, lowest first, and the cut points between them."""
         if isinstance(of, str):
-            column = self._own.get(of)
-            if not isinstance(column, Numeric) or grid is not None:
-                raise BadInput("a column's quantile needs a numeric column, whose bin edges are the grid")
+            column: Any = self._own.get(of)
+            refuse(not isinstance(column, Numeric) or grid is not None, wording.COLUMN_QUANTILE)
             asked: Partition = Grid((Axis(of, tuple(range(column.size)), column.names),))
             cuts: Sequence[float] = column.cuts[1:-1]
         else:
             cuts = () if grid is None else tuple(grid)
             asked = Binned(of, cuts, label)
-        if len(cuts) == 0:
-            raise BadInput("a quantile needs a grid of at least one cut point")
+        refuse(len(cuts) == 0, "a quantile needs a grid of at least one cut point")
         return Owner(self._own).partition(asked), cuts
 
 

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ... import wording
 from ...errors import BadInput
 from ...questions import Bag, Drawn, Grid
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..bounds import Uniform, count_below, exp_bounds
 from ..budget import Budget
@@ -44,8 +46,7 @@ class CountingSparsely(Asking):
 
         The default threshold lets through `spurious` empty cells on average.
         """
-        if type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag):
-            raise BadInput("a sparse count needs a Grid or a Drawn, by class, or a Bag")
+        refuse(type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag), wording.SPARSE_OF)
         asked, budget = own(question, self._own, dense=False), Budget(budget)
         epsilon, classes = self._per_row(budget, asked.reach), self._own.classes if by_class else ("",)
         cells = asked.size * len(classes)
@@ -91,8 +92,7 @@ def _pieces(grid: Grid) -> list[Grid]:
 
 def sparse_level(cells: int, epsilon: Fraction, threshold: int | None, spurious: float) -> int:
     """The threshold of a sparse count; refuses one that would let too many empty cells through."""
-    if not 0 < spurious <= SPARSE_LIMIT:
-        raise BadInput(f"a sparse count needs spurious between 0 and {SPARSE_LIMIT}")
+    refuse(not 0 < spurious <= SPARSE_LIMIT, f"a sparse count needs spurious between 0 and {SPARSE_LIMIT}")
     level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
     level = whole(level, "the threshold", 0, 2**60)
     if survivors(cells, epsilon, level) > SPARSE_LIMIT:

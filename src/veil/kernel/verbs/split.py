@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import BadInput
 from ...questions import Partition
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..owning import Owner
 from ..table import Table
@@ -24,8 +25,7 @@ class Splitting(Asking):
     def split(self, partition: Partition) -> tuple[Self, ...]:
         """One source for every cell, occupied or not. Together they cost what the dearest of them costs."""
         partition = Owner(self._own).partition(partition)
-        if partition.size > MOST_PARTS:
-            raise BadInput("the partition has too many cells to split by: use a coarser one")
+        refuse(partition.size > MOST_PARTS, "the partition has too many cells to split by: use a coarser one")
         group = self._account.split(question=partition.describe(), parts=partition.size)
         with quiet():
             return self._parts(group, self._table.split(self._table.cell_of_each(partition), partition.size))

@@ -1,0 +1,88 @@
+"""What is said where something is refused. Nothing but texts: no row comes here, and no check rests on it."""
+
+import errno
+
+MATRIX_SIZE = "column {!r} must be a matrix with {} columns, one for each declared word"
+TWICE = "two columns have the same name: rename one, or leave it out"
+ARRAY = "a NumPy array needs two dimensions and the schema's {} columns, in its order"
+ONE_DIMENSION = "column {!r} must be a list, a series or an array of one dimension"
+NODES = "path scores need sorted numbers of nodes, the root's, which is 0, among them"
+PATH_SCORES = "path scores need one row for each node and one column for each class"
+CELL_SCORES = "cell scores need one row for each cell and one column for each class"
+FOUR_BILLION = "epsilon is too small: noise of more than four billion rows would be the only answer"
+NO_LEDGER = "this is not a ledger: check the path, or restore the file from a backup"
+MISSING_ENTRY = "entry {} is missing: the ledger was edited; restore it from a backup"
+LOST_FIRST = "the ledger has lost its first entry: restore it from a backup"
+NEWER = "this ledger was made by a newer version of Veil: upgrade with `pip install -U veil`"
+PAST_LIMIT = "the entries pass the limit: the ledger was edited; restore it from a backup"
+NOT_A_LEDGER = "{} is not a ledger: check the path, or restore the file from a backup"
+UNITS = (
+    "this answer would protect {}, but earlier ones in the ledger protect {}, and the two do not add up: declare "
+    "`person` in the schema as before, or keep another ledger; nothing was charged"
+)
+OLD = (
+    "{} is not the newest copy: entry {}, which was charged on this machine, is missing or another one; use the newest "
+    "copy. If that is lost for good, what was spent since is unknown: to go on with this one all the same, delete {}"
+)
+OVER_LIMIT = (
+    "this would bring the total to epsilon {}, over the limit of {}: ask for less ({} is left) or stop here; nothing "
+    "was charged"
+)
+CHANGED_MEANWHILE = "{} was changed while it was open: restore its newest copy, then open it again"
+LONG_EPSILON = "this epsilon has too many digits for a charge: use one with fewer, or a larger one"
+WEIGHTS = "give one weight for each class, or none"
+BAG = "words must be a Bag, as bag(schema) makes it"
+NO_WORDS = "column {!r} has no words: declare it as text, with words or buckets"
+BAG_SIZE = "a bag must have the size of its words, and these must be in the vocabulary: make it anew"
+MANY_WORDS = "there are too many words and classes to count: use fewer words or buckets"
+AXES = "a grid must be made of axes, as axis(column) makes them"
+FREE_TEXT = "column {!r} is free text: no partition can use it"
+GROUPS = "the axis of column {!r} must give a group to each of its codes"
+GROUP_NUMBERS = "the axis of column {!r} must number its groups from 0 and name each"
+DRAWN = "a drawn tree needs axes, for each of them whether it is halved, and whole numbers"
+DRAWN_WIDE = "the leaves of a drawn tree cannot be numbered: use a smaller depth"
+SUM = "a sum needs a tuple of cell scores"
+WORDLESS = "column {!r} is free text without words: no weights can be on it"
+WEIGHT_TABLE = "the weights of column {!r} must be a table of its codes by the classes"
+NAMELESS = "an array has no column names, so nothing tells whose rows are whose: give a data frame"
+SCHEMA_PARTS = "a schema must be made of columns, texts and numbers, as Schema and its columns make it"
+RECODED = "only a numeric or categorical column of the schema, not the label, can be recoded"
+ENTROPY_MOST = "most must be a whole number between 1 and 2^24"
+EXPECTED_EPSILON = "the epsilon of ExpectedCorrect must lie between 0.001 and a million"
+NO_LOCKS = "a ledger file needs the locks of Linux, macOS or another POSIX system: use Ledger(...)"
+OTHERS_CHARGE = "{} is in the middle of a charge of another process: ask again"
+SECOND_NAME = "{} has a second name, where it may be replaced unseen: remove that hard link"
+EARLIER = "ledger {} is of an earlier version: run `veil ledger upgrade {}` once"
+LOCKED = "{} is locked by another program: close it, or try again"
+PLACES = "the places at which to cut must ascend, and lie among the fine cuts"
+SMALL_BUDGET = "the budget is too small for so many candidates: use a larger one, or fewer"
+ONE_AXIS_EACH = "a cell can be divided by grids of one axis each"
+CELLS_TO_CHOOSE = "{} has too many cells to choose in each: use fewer cells or candidates"
+MINIMISED = "minimise takes grids of one axis each, or a bag of words"
+MOST_WEIGHTS = "weights of at most {} words can be learned: select words first"
+ALL_CLASSES = "this loss is of 2 to {} classes at once, of no single one"
+OFFSETS = "the offsets must be {} numbers between -100 and 100"
+PENALTY = "the penalty must be between 1 and 10^12: one for all columns, or one for each"
+SHARES = "give every column once, and one share for each group of columns"
+MANY_WEIGHTS = "epsilon is too small for so many weights: use more of it, or coarser or fewer columns"
+SIXTEEN_MILLION = "epsilon is too small: noise of more than sixteen million rows would be the only answer"
+COLUMN_QUANTILE = "a column's quantile needs a numeric column, whose bin edges are the grid"
+SIEVE_OWNER = "a sieve belongs to the process that opened it: two copies would each use up the hits"
+SPARSE_OF = "a sparse count needs a Grid or a Drawn, by class, or a Bag"
+CUT_SHORT = "{} was cut short or changed while it was open: restore its newest copy, then open it again"
+BUSY = "{} is in the middle of a charge: ask again when it is done"
+OTHERS_MEMORY = (
+    "this ledger lives in the memory of another process, which would not see what is spent here: keep it in a file "
+    "with Ledger.create(path, ...)"
+)
+MOVED = "{} was moved or replaced while it was open: open it again"
+FULL = "cannot grow, the disk is full: free some space and ask again; nothing was answered"
+DENIED = "cannot be used: ask its owner for read and write permission to the file"
+DISK_ERROR = "cannot be written, the disk reports an error: check it and ask again; nothing was answered"
+DISK = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), FULL),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), DENIED),
+    errno.ENOENT: "is gone: put it back, or open it where it is now",
+}
+EDITED_ENTRY = "entry {} does not match its hash: the ledger was edited; restore it from a backup"
+NO_ACCOUNT = "there is no account {!r}: charge the whole table, or a part of one of its splits"
