@@ -14,9 +14,10 @@ SOURCE = Path(veil.__file__).parent
 ORDER = """errors wording display progress schema questions views solver kernel trusted plans verdicts files pages
 synopsis owner drafts datasets models evaluate report compare audit cli""".split()
 DECLARING = [
-    SOURCE / "schema" / f"{name}.py" for name in ("calendars", "columns", "dates", "fine", "mistakes", "schema")
+    SOURCE / "schema" / f"{name}.py"
+    for name in ("calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")
 ]
-UNTRUSTED = [*DECLARING, SOURCE / "questions" / "making.py", SOURCE / "questions" / "kinds.py"]  # no row comes there
+UNTRUSTED = [*DECLARING, *(SOURCE / "questions" / f"{name}.py" for name in ("bundling", "kinds", "making"))]  # no row
 ROOMS = [path for name in ("schema", "questions", "kernel") for path in (SOURCE / name).rglob("*.py")]
 TRUSTED = [path for path in ROOMS if path not in UNTRUSTED]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
@@ -39,7 +40,7 @@ HOLDING = """
 NO_SECRET = ("audit", "compare")  # their tables are made up, or public
 READING = tuple(f"veil.schema.{name}" for name in ("codes", "encoding", "moments"))
 HARMLESS = {f"veil.schema.encoding.{name}" for name in ("BLOCK", "Codes", "quiet")}
-HARMLESS |= {f"veil.schema.moments.{name}" for name in ("DAY", "MONTHS")}
+HARMLESS |= {"veil.schema.moments.DAY"}
 DOORS = ("kernel.open_source", "plans.run.opened", "files.tables.read_rows", "files.tables.RowFile",
          "models.rows", "evaluate.scores.score_table", "evaluate.scores.prediction_table")  # fmt: skip
 
@@ -143,7 +144,7 @@ def test_a_look_into_rows_is_recognised(text, looks):
 
 # what declarations may import from the rest of the schema's room: types, names, what reads a single declared value ...
 ASKED = {"bags.Bags", "encoding.Codes", "encoding.text_or_none"}
-ASKED |= {f"moments.{name}" for name in ("DAY", "DIRECTIVES", "MONTHS", "second_of")}
+ASKED |= {f"moments.{name}" for name in ("DAY", "second_of")}
 # ... and what takes rows, if they are handed on as they come, in a method that does nothing else
 HANDED_ON = {
     "encode_column": "encode_column(values, self)",

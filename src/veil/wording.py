@@ -86,3 +86,9 @@ DISK = {
 }
 EDITED_ENTRY = "entry {} does not match its hash: the ledger was edited; restore it from a backup"
 NO_ACCOUNT = "there is no account {!r}: charge the whole table, or a part of one of its splits"
+LOW_THRESHOLD = "the threshold must be at least {}: at {} about {:.3g} empty cells would pass it"
+ALLOWED = "allowed must be an array of truth values, cells by candidates, with a true one for each cell"
+BINS_FOR = "bins can be chosen for numeric columns without declared ones, each named once"
+WAYS = "ways to cut must be a table of whole numbers, with a row for each way"
+MUCH_MEMORY = "minimise would take too much memory for so many weights: use coarser or fewer columns"
+SPLIT_WEIGHTS = "weights must be whole numbers above zero, such as 4, 1"

@@ -29,7 +29,7 @@ from .scores import (
 )
 from .shaped import LARGEST_COLUMN
 from .source import Source, open_source
-from .tally import by_column, stacked
+from .tally import stacked
 from .verbs.minimise import MOST_CURVATURE, WEIGHT_UNIT
 
 # fmt: off
@@ -38,7 +38,7 @@ __all__ = [
     "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
     "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
     "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",
-    "by_column", "exact", "line_of",
+    "exact", "line_of",
     "make_noise", "open_source", "own", "replaced", "stacked", "whole",
 ]
 # fmt: on

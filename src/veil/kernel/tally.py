@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..questions import Axis, Grid
+from ..questions.bundling import as_one, bundles, by_column
 from ..questions.grids import join
 from .noise import Integers
 from .table import BLOCK, LABEL, Table
-from .verbs.count import added_up, as_one, bundles
+from .verbs.count import added_up
 
 MOST_CELLS = 1 << 22  # grids with more counters (cells x classes) are counted by sorting the rows
 MOST_KEPT = 1 << 25  # cached cells of rows, for axes that several grids begin with
@@ -139,14 +140,6 @@ def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
     """For each group of the finer axis, the group of the coarser one that contains it; None if one is divided."""
     pairs = sorted(set(zip(finer.groups, axis.groups, strict=True)))
     return np.array([group for _, group in pairs]) if len(pairs) == finer.size else None
-
-
-def by_column(axes: Sequence[Axis]) -> dict[str, list[int]]:
-    """{column: indices of its axes}."""
-    places: dict[str, list[int]] = {axis.column: [] for axis in axes}
-    for place, axis in enumerate(axes):
-        places[axis.column].append(place)
-    return places
 
 
 def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:

@@ -111,10 +111,6 @@ class PathScores(Described):
         return table
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return self.tree.columns
-
-    @property
     def classes(self) -> int:
         return int(self.table.shape[1])
 

@@ -22,10 +22,6 @@ class Odds(Described):
     label: int
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scorer.columns
-
-    @property
     def classes(self) -> int:
         return 1
 

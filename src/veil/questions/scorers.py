@@ -40,10 +40,6 @@ class Binned(Described):
     def size(self) -> int:
         return len(self.cuts) + 1
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scorer.columns
-
     def cells(self, codes: Encoded) -> Integers:
         return np.searchsorted(self.cuts, self.scorer.scores(codes)[:, self.label], side="right")
 
@@ -58,10 +54,6 @@ class Predicted(Described):
     @property
     def size(self) -> int:
         return self.scorer.classes
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scorer.columns
 
     def cells(self, codes: Encoded) -> Integers:
         return np.asarray(self.scorer.scores(codes).argmax(axis=1))
@@ -81,10 +73,6 @@ class CellScores(Described):
         return table
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return self.partition.columns
-
-    @property
     def classes(self) -> int:
         return int(self.table.shape[1])
 
@@ -97,10 +85,6 @@ class Sum(Described):
     """The sum of several scorers, each by cells or by nodes of drawn trees."""
 
     parts: tuple[Scorer, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
 
     @property
     def classes(self) -> int:

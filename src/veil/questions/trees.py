@@ -26,10 +26,6 @@ class Tree(Described):
         return sum(branch.size for branch in self.branches)
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for part in (self.cut, *self.branches) for name in part.columns))
-
-    @cached_property
     def steps(self) -> tuple[tuple[str, ...], Integers, Integers] | None:
         """The tree as arrays: column names; for each inner node its column and where its codes start in the last array,
         which has the next node, or ~leaf, for each code. None if a cut has several columns."""

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ... import wording
-from ...errors import BadInput
 from ...progress import advance
 from ...schema.encoding import quiet
 from ...schema.fine import Fine
@@ -54,8 +53,8 @@ class Binning(Asking):
         """The number of fine cells of these columns, which must have equally many."""
         whole(len(names), "the number of columns", 1, MOST_COLUMNS)
         known = [self._table.columns.columns.get(self._own.get(name).name) for name in names]
-        if {*map(type, names)} != {str} or len({*names}) < len(names) or {*map(type, known)} != {Fine}:
-            raise BadInput("bins can be chosen for numeric columns without declared ones, each named once")
+        fitting = {*map(type, names)} == {str} and {*map(type, known)} == {Fine}
+        refuse(not fitting or len({*names}) < len(names), wording.BINS_FOR)
         sizes = {len(column.cuts) - 1 for column in known if column is not None}
         refuse(len(sizes) > 1, "columns can only be cut alike if they have the same bounds")
         return sizes.pop()
@@ -64,8 +63,8 @@ class Binning(Asking):
 def own_ways(ways: Any, cells: int) -> Integers:
     """A copy of the places, ways x cuts, if they are whole numbers that ascend within the fine cuts."""
     given = np.array(np.array(ways))  # twice: what makes an array of itself may keep it, to change it later
-    if given.ndim != 2 or given.dtype.kind not in "iu" or not 0 < given.size <= MOST_COUNTS or given.shape[1] < 2:
-        raise BadInput("ways to cut must be a table of whole numbers, with a row for each way")
+    refuse(given.ndim != 2 or given.dtype.kind not in "iu" or given.shape[1] < 2, wording.WAYS)
+    refuse(not 0 < given.size <= MOST_COUNTS, wording.WAYS)
     refuse(given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any(), wording.PLACES)
     return given.astype(np.int64)
 

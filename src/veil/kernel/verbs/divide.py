@@ -4,13 +4,11 @@ As if `split` by the partition and `choose` in each part: a row lies in one cell
 alone, so all choices together cost epsilon once.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ... import wording
-from ...errors import BadInput
 from ...progress import advance
 from ...questions import Grid, Partition
 from ...schema.encoding import quiet
@@ -21,7 +19,7 @@ from ..flip import own_handicaps, permute_and_flip_each
 from ..noise import Integers
 from ..owning import MOST_COUNTS, Owner
 from ..release import Release, frozen
-from ..scores import CELLWISE, Cellwise
+from ..scores import CELLWISE
 from ..tally import Tally
 from .choose import own_candidates
 
@@ -32,12 +30,12 @@ class Dividing(Asking):
     def choose_each(
         self,
         partition: Partition,
-        candidates: Sequence[Grid],
-        score: Cellwise,
+        candidates: Any,
+        score: Any,
         budget: Budget,
         *,
         allowed: Any = None,
-        handicaps: Sequence[int] | None = None,
+        handicaps: Any = None,
     ) -> Release[Integers]:
         """For every cell, occupied or not, the index of an axis that most likely has a high score among its rows.
 
@@ -69,8 +67,6 @@ class Dividing(Asking):
     def _allowed(self, allowed: Any, shape: tuple[int, int]) -> Any:
         """Which candidates are allowed in which cell; refused if that leaves a cell without any."""
         mask = np.ones(shape, np.bool_) if allowed is None else allowed
-        if type(mask) is not np.ndarray or mask.dtype != np.bool_ or mask.shape != shape or not mask.any(axis=1).all():
-            raise BadInput(
-                "allowed must be an array of truth values, cells by candidates, with a true one for each cell"
-            )
+        fitting = type(mask) is np.ndarray and mask.dtype == np.bool_ and mask.shape == shape
+        refuse(not fitting or not mask.any(axis=1).all(), wording.ALLOWED)
         return np.array(mask)

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from ... import wording
-from ...errors import BadInput
 from ...questions import Bag, Grid
 from ...schema import Schema
 from ...schema.encoding import quiet
@@ -54,19 +53,7 @@ MOST_WORDS = 1 << 13  # with a weight each
 class Minimising(Asking):
     """The verb that learns weights."""
 
-    def minimise(
-        self,
-        loss: Loss,
-        axes: Sequence[Grid] | Bag,
-        budget: Budget,
-        *,
-        label: int | None = None,
-        offsets: Sequence[float] = (),
-        margin: float = 0,
-        penalty: float | Fraction | Sequence[float] = 4,
-        groups: Sequence[int] | None = None,
-        shares: Sequence[float] | None = None,
-    ) -> Release[Integers]:
+    def minimise(self, loss: Loss, axes: Sequence[Grid] | Bag, budget: Budget, **settings: Any) -> Release[Integers]:
         """Weights in units of 2^-30, for every group of these one-axis grids in order, or for every word: weights x 1,
         large where rows are of the class `label`; with Softmax weights x classes.
 
@@ -75,8 +62,7 @@ class Minimising(Asking):
         words, by the share of each of the p words of a row); `offsets` are added to a row's scores, and the `margin` is
         subtracted from that of its own class, which has to lead by as much.
         """
-        settings, budget = {"label": label, "offsets": offsets, "margin": margin, "penalty": penalty}, Budget(budget)
-        problem = self.check_minimise(loss, axes, budget, groups=groups, shares=shares, **settings)
+        problem = self.check_minimise(loss, axes, budget := Budget(budget), **settings)
         about = f"{type(problem.loss).__name__} on {'; '.join(one.describe() for one in problem.of)}"
         receipt = self._charge("minimise", about, budget)
         with quiet():
@@ -129,14 +115,13 @@ class Problem:
 
 def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Loss:
     """A new loss of that kind. Refuses one not on the closed list, grids of several axes, and too many weights."""
-    if type(loss) not in LOSSES or words and loss.joint:
-        names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
-        raise BadInput(f"a loss must be one of {', '.join(names)}")
+    names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
+    refuse(type(loss) not in LOSSES or words and loss.joint, f"a loss must be one of {', '.join(names)}")
     refuse(not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked), wording.MINIMISED)
     refuse(len({one.columns for one in asked}) < len(asked), "give every column once")
     refuse(words and asked[0].size > MOST_WORDS, wording.MOST_WEIGHTS.format(MOST_WORDS))
-    if not words and (classes if loss.joint else 1) * sum(one.size for one in asked) ** 2 > MOST_CURVATURE:
-        raise BadInput("minimise would take too much memory for so many weights: use coarser or fewer columns")
+    entries = (classes if loss.joint else 1) * sum(one.size for one in asked) ** 2
+    refuse(not words and entries > MOST_CURVATURE, wording.MUCH_MEMORY)
     found: Loss = type(loss)()
     return found  # a new one: the given one may have been changed
 
@@ -168,8 +153,8 @@ def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[i
     counts = [whole(one, "a group", 1, len(sizes)) for one in groups]
     refuse(sum(counts) != len(sizes) or len(counts) != parts, wording.SHARES)
     found = [sizes[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
-    if any(len(group) > 1 and max(group) > LARGEST_COLUMN for group in found):
-        raise BadInput(f"a column of more than {LARGEST_COLUMN} values must be a group by itself")
+    long = any(len(group) > 1 and max(group) > LARGEST_COLUMN for group in found)
+    refuse(long, f"a column of more than {LARGEST_COLUMN} values must be a group by itself")
     return found
 
 

@@ -19,6 +19,7 @@ from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, whole
 from ..release import Release
 
+Cuts = Sequence[float] | None
 MOST_HALVINGS = 16
 PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_ROW
 
@@ -27,13 +28,7 @@ class Ordering(Asking):
     """The verbs about the order of rows."""
 
     def quantile(
-        self,
-        of: str | Scorer,
-        q: float | str | Fraction,
-        budget: Budget,
-        *,
-        grid: Sequence[float] | None = None,
-        label: int = -1,
+        self, of: str | Scorer, q: float | str | Fraction, budget: Budget, *, grid: Cuts = None, label: int = -1
     ) -> Release[float]:
         """A cut point near the q-quantile of a numeric column or of a scorer's values, one of a public grid.
 
@@ -47,14 +42,13 @@ class Ordering(Asking):
         epsilon = self._per_row(budget)
         receipt = self._charge("quantile", f"{share} of {asked.describe()}", budget)
         with quiet():
-            counts = [int(n) for n in self._table.tabulate(asked, by_class=False).ravel()[: len(cuts) + 1]]
-            a, b, rows, below = share.numerator, share.denominator, sum(counts), np.cumsum(counts[:-1])
-            scores = np.array([-abs(b * int(n) - a * rows) for n in below], np.int64)
-            winner = permute_and_flip(scores, epsilon / (2 * max(a, b - a)), self._noise)
+            counts = self._table.tabulate(asked, by_class=False).ravel()[: len(cuts) + 1]
+            a, b, below = share.numerator, share.denominator, np.cumsum(counts)
+            winner = permute_and_flip(-abs(b * below[:-1] - a * below[-1]), epsilon / (2 * max(a, b - a)), self._noise)
         return self._wrap(float(cuts[winner]), None, receipt)
 
     def quantiles(
-        self, of: str | Scorer, depth: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+        self, of: str | Scorer, depth: int, budget: Budget, *, grid: Cuts = None, label: int = -1
     ) -> Release[tuple[float, ...]]:
         """Up to 2^depth - 1 cut points of a public grid, ascending, that divide the rows about evenly.
 
@@ -69,7 +63,7 @@ class Ordering(Asking):
         return self._wrap(tuple(float(cuts[place - 1]) for place in places), None, receipt)
 
     def misordered(
-        self, of: str | Scorer, positive: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+        self, of: str | Scorer, positive: int, budget: Budget, *, grid: Cuts = None, label: int = -1
     ) -> Release[float]:
         """min(n1, n0) (1 - AUC) with noise: how many rows of a class fail to lie above those of the others.
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import wording
-from ...errors import BadInput
 from ...questions import Bag, Drawn, Grid
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
@@ -34,13 +33,7 @@ class CountingSparsely(Asking):
     """The verb for counts that are mostly zero."""
 
     def count_sparse(
-        self,
-        question: Grid | Drawn | Bag,
-        budget: Budget,
-        *,
-        threshold: int | None = None,
-        spurious: float = 1.0,
-        by_class: bool = True,
+        self, question: Any, budget: Budget, *, threshold: Any = None, spurious: float = 1.0, by_class: bool = True
     ) -> Release[SparseCounts]:
         """The noisy counts above a threshold, over a grid, the leaves of a drawn tree, or the words of a bag.
 
@@ -95,11 +88,8 @@ def sparse_level(cells: int, epsilon: Fraction, threshold: int | None, spurious:
     refuse(not 0 < spurious <= SPARSE_LIMIT, f"a sparse count needs spurious between 0 and {SPARSE_LIMIT}")
     level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
     level = whole(level, "the threshold", 0, 2**60)
-    if survivors(cells, epsilon, level) > SPARSE_LIMIT:
-        raise BadInput(
-            f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: "
-            f"at {level} about {survivors(cells, epsilon, level):.3g} empty cells would pass it"
-        )
+    least, passing = threshold_for(cells, epsilon, SPARSE_LIMIT), survivors(cells, epsilon, level)
+    refuse(passing > SPARSE_LIMIT, wording.LOW_THRESHOLD.format(least, level, passing))
     return level
 
 
