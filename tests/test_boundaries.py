@@ -11,7 +11,7 @@ from veil import kernel, trusted
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-ORDER = """errors wording display progress schema questions views solver kernel trusted plans verdicts files pages
+ORDER = """errors wording display progress solver schema questions views kernel trusted plans verdicts files pages
 synopsis owner drafts datasets models evaluate report compare audit cli""".split()
 DECLARING = [
     SOURCE / "schema" / f"{name}.py"
@@ -251,6 +251,7 @@ def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
         plain += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level]
         assert {name.split(".")[0] for name in plain} <= {
             "collections",
+            "decimal",
             "functools",
             "itertools",
             "math",

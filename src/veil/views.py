@@ -3,15 +3,20 @@
 This only reads what is published or on record: no charge and no answer depends on it.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 from math import ceil, exp, log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from . import wording
 from .display import (
     Run,
     html_table,
@@ -27,6 +32,7 @@ from .errors import BadInput, LedgerProblem
 from .questions import Grid
 
 COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the last two, of earlier versions
+SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
 Entry = tuple[int, dict[str, Any], str]
 
 
@@ -76,16 +82,41 @@ class ShownLedger(ABC):
 
     id: str
     name: str
+    _kept: Any
+    _limit: Fraction
+
+    def _know(self, book: Any) -> None:
+        """Take the id, name and limit from the entries, to show them."""
+        self.id, self.name, self._limit = book.id, book.name, book.limit
+
+    @abstractmethod
+    def _now(self) -> Any:
+        """What follows from the entries so far."""
+
+    @abstractmethod
+    def run(self, purpose: str = "") -> Any:
+        """The account of the whole table, for one run."""
 
     @property
-    @abstractmethod
+    def account(self) -> Any:
+        """The account of the whole table, for one run."""
+        return self.run()
+
+    @property
+    def path(self) -> Path | None:
+        """The path of its file; None in memory."""
+        found: Path | None = self._kept.store.path
+        return found
+
+    @property
     def limit(self) -> Fraction:
-        """The most that may be spent in total."""
+        """The most that may be spent in total; set once, when the ledger is made."""
+        return self._limit
 
     @property
-    @abstractmethod
     def spent(self) -> Fraction:
         """The epsilon that all answers so far cost together."""
+        return Fraction(self._now().spent)
 
     @abstractmethod
     def entries(self) -> list[tuple[Entry, Fraction]]:
@@ -153,6 +184,28 @@ class ShownLedger(ABC):
 
     def _repr_html_(self) -> str:
         return ledger_html(self)
+
+
+def check_file(path: Path) -> None:
+    """Raise LedgerProblem, saying what to do, unless there is a file that may be a ledger of this version."""
+    if not os.path.isfile(path):
+        raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
+    if find_spec("fcntl") is None:
+        raise LedgerProblem(wording.NO_LOCKS)
+    with suppress(OSError), open(path, "rb") as file:
+        if file.read(len(SQLITE)) == SQLITE:
+            raise LedgerProblem(wording.EARLIER.format(path, path))
+
+
+class ShownSparse:
+    """Where the entries of sparse counts are."""
+
+    codes: Any
+    classes: int
+
+    def cells(self) -> tuple[Any, Any]:
+        """The cell and the class of each entry."""
+        return self.codes // self.classes, self.codes % self.classes
 
 
 class ShownRelease:

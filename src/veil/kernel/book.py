@@ -21,6 +21,7 @@ FORMAT = 1
 ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
 PATH = re.compile(r"/|(/[0-9]+\.[0-9]+)+")
 LINE = re.compile(r'\{"number": ([0-9]{1,18}), "hash": "([0-9a-f]{64})", "body": (\{.*\})\}\n')
+AMOUNT = re.compile(r"[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?")
 ROW = "one row"
 Entry = tuple[int, dict[str, Any], str]
 
@@ -104,13 +105,9 @@ def unit_of(body: dict[str, Any]) -> str:
 
 def read_amount(text: Any) -> Fraction:
     """An amount from its text in an entry."""
-    try:
-        numerator, _, denominator = text.partition("/")
-        value = Fraction(int(numerator), int(denominator or 1))
-    except (AttributeError, TypeError, ValueError, ZeroDivisionError):
-        value = Fraction(0)
-    refuse(value <= 0, "an amount in the ledger is damaged: restore it from a backup", LedgerProblem)
-    return value
+    sound = isinstance(text, str) and AMOUNT.fullmatch(text)
+    refuse(not sound, "an amount in the ledger is damaged: restore it from a backup", LedgerProblem)
+    return Fraction(text)
 
 
 def _digest(before: str, number: int, body: str) -> str:

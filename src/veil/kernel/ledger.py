@@ -6,7 +6,7 @@ ever refunded. Amounts are exact fractions. Entries form a hash chain.
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,12 +19,12 @@ from .. import wording
 from ..display import amount
 from ..errors import BudgetRefused, LedgerProblem
 from ..schema.refusing import refuse
-from ..views import Receipt, ShownLedger
+from ..views import Receipt, ShownLedger, check_file
 from . import marks
 from .book import PATH as PATH
 from .book import ROOT, Book, Entry, first_line, unit_of
 from .budget import CHARGED, Budget, fits
-from .store import Place, Store, Turn, check_file, create_file
+from .store import Place, Store, Turn, create_file
 
 VERSION = version("veil")
 MOST_WORDS = 500  # letters of a note
@@ -51,7 +51,7 @@ class Ledger(ShownLedger):
         self._kept, self._words = _Kept(Store(None)), dict[str, str]()
         with self._kept.store.turn(write=True) as turn:
             turn.append(line, Place())
-        self._begin()
+        self._know(self._now())
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
@@ -65,12 +65,8 @@ class Ledger(ShownLedger):
         check_file(Path(path))
         self = cls.__new__(cls)
         self._kept, self._words = _Kept(Store(Path(path), patience)), {}
-        self._begin()
+        self._know(self._now())
         return self
-
-    def _begin(self) -> None:
-        book = self._now()
-        self.id, self.name, self._limit = book.id, book.name, book.limit
 
     def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> "Ledger":
         """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
@@ -90,7 +86,7 @@ class Ledger(ShownLedger):
         """
         with self._kept.store.turn(write) as turn:
             book = self._catch_up(turn)
-            mark = marks.read(book.id) if self.path else None
+            mark = marks.read(book.id) if self._kept.store.path else None
             if mark and not book.has(mark) and not (book := self._catch_up(turn)).has(mark):
                 raise LedgerProblem(wording.OLD.format(self._kept.store, mark[0], marks.place(book.id)))
             yield turn, book
@@ -111,29 +107,9 @@ class Ledger(ShownLedger):
         with self.turn() as (_, book):
             return book
 
-    @property
-    def path(self) -> Path | None:
-        """The path of its file; None in memory."""
-        return self._kept.store.path
-
-    @property
-    def limit(self) -> Fraction:
-        """The most that may be spent in total; set once, when the ledger is made."""
-        return self._limit
-
-    @property
-    def spent(self) -> Fraction:
-        """The epsilon that all answers so far cost together."""
-        return self._now().spent
-
-    @property
-    def account(self) -> "Account":
-        """The account of the whole table, for one run."""
-        return self.run()
-
     def run(self, purpose: str = "") -> "Account":
         """The account of the whole table, for one run, with this purpose unless the ledger was given one."""
-        return Account(self, ROOT, **{"purpose": purpose, **self._words})
+        return Account(self, ROOT, words={"purpose": purpose, **self._words})
 
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
@@ -145,7 +121,7 @@ class Ledger(ShownLedger):
         """Append one entry. The state changes only when its line is read back, as by any other process."""
         line, entry = book.next(body)
         turn.append(line, book.place)
-        if self.path:
+        if self._kept.store.path:
             marks.write(book.id, (entry[0], entry[2]))
         return entry
 
@@ -179,20 +155,18 @@ class Account:
     path: str
     time: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     run: str = field(default_factory=lambda: secrets.token_hex(4))
-    purpose: str = ""
-    note: str = ""
-    file: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)  # purpose, note and file
 
     def charge(self, budget: Budget, **body: Any) -> Receipt:
         """Reserve the budget, or refuse; the receipt is on the disk before this returns."""
         ledger, epsilon = self.ledger, budget.epsilon
         refuse(not fits(epsilon, CHARGED), wording.LONG_EPSILON)
-        words = {key: text for key in ("purpose", "note", "file") if (text := getattr(self, key))}
-        body |= {"version": VERSION, "time": self.time, "run": self.run, **words}
+        body |= {"version": VERSION, "time": self.time, "run": self.run}
+        body |= {key: text for key, text in self.words.items() if text}
         with ledger.turn(write=True) as (turn, book):
             total = book.price(self.path, epsilon).get(ROOT, book.spent)
-            if total > max(ledger.limit, book.spent):
-                amounts = amount(total), amount(ledger.limit), amount(ledger.limit - book.spent)
+            if total > max(book.limit, book.spent):
+                amounts = amount(total), amount(book.limit), amount(book.limit - book.spent)
                 raise BudgetRefused(wording.OVER_LIMIT.format(*amounts))
             others = book.units - {unit := unit_of(body)}
             refuse(others, wording.UNITS.format(unit, "".join(others)), LedgerProblem)

@@ -56,7 +56,9 @@ class Owner:
         found = self._partition(partition, 0)
         if dense:
             self._countable(found)
-        if type(found) is not Grid:  # a trial without rows: what fails must fail before the charge
+        if (
+            type(found) is not Grid
+        ):  # a trial without rows: what fails must fail before the charge
             found.cells({"": np.zeros(0, np.uint8), **{name: np.zeros(0, np.uint8) for name in found.columns}})
         return found
 
@@ -87,13 +89,12 @@ class Owner:
         if type(given) is Binned:
             scorer = self._scorer(given.scorer, depth)
             label = whole(given.label, "the binned label", -scorer.classes, scorer.classes - 1)
-            return self._looked_at(Binned(scorer, given.edges, label), "cuts")
+            return Binned(scorer, given.edges, label)
         raise BadInput("a partition must be a Grid (veil.grid(schema, 'age')), Tree, Drawn, Binned or Predicted")
 
     def _countable(self, found: Any) -> Any:
-        if found.size * len(self.schema.classes) > DENSE_LIMIT:
-            said = "has too many cells to count one by one: use count_sparse or fewer columns"
-            raise BadInput(f"{found.describe()} {said}")
+        many = found.size * len(self.schema.classes) > DENSE_LIMIT
+        refuse(many, f"{found.describe()} has too many cells to count one by one: use count_sparse or fewer columns")
         return found
 
     def _once(self, given: Any, copied: Callable[[Any], Any]) -> Any:
@@ -129,13 +130,13 @@ class Owner:
     def _scorer(self, given: Any, depth: int) -> Any:
         if type(given) is CellScores:
             partition = self._countable(self._partition(given.partition, depth + 1))
-            return self._looked_at(CellScores(partition, given.values), "table")
+            return CellScores(partition, given.values)
         if type(given) is PathScores and type(given.tree) is Drawn and type(given.nodes) is np.ndarray:
-            return self._looked_at(PathScores(self._drawn(given.tree), np.array(given.nodes), given.values), "table")
+            return PathScores(self._drawn(given.tree), np.array(given.nodes), given.values)
         if type(given) is Sum:
             return self._sum(given, depth)
         if type(given) is Linear:
-            return self._linear(self._looked_at(Linear(given.weights, given.constant), "start", "tables"))
+            return self._linear(Linear(given.weights, given.constant))
         if type(given) is Odds and type(given.scorer) is not Odds:
             scorer = self._scorer(given.scorer, depth)
             whole(scorer.classes, "the number of classes that have odds", 2, WIDEST)
@@ -154,13 +155,6 @@ class Owner:
             column = self.schema.get(name)  # words can have weights, though a row has many
             refuse(isinstance(column, Text) and not column.size, wording.WORDLESS.format(name))
             refuse(table.shape != (column.size, found.classes), wording.WEIGHT_TABLE.format(name))
-        return found
-
-    @staticmethod
-    def _looked_at(found: Any, *names: str) -> Any:
-        """The copy, which has computed and cached these attributes; raises if they are not as they should be."""
-        for name in names:
-            getattr(found, name)
         return found
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import wording
-from ..errors import BadInput
 from ..questions.scorers import UNIT
 from ..schema.refusing import refuse
+from .release import frozen
 
 Counts = npt.NDArray[np.int64]
 
@@ -24,19 +24,10 @@ Counts = npt.NDArray[np.int64]
 class Score(Protocol):
     """A whole number from a count table; one added row moves it by `low` to `high`."""
 
-    @property
-    def low(self) -> int: ...
-
-    @property
-    def high(self) -> int: ...
-
-    @property
-    def unit(self) -> int: ...
-
-    @property
-    def numbered(self) -> bool:
-        """Whether it depends on the numbers of cells; to all other scores, an empty cell adds nothing."""
-        return False
+    low: int
+    high: int
+    unit: int
+    numbered: bool = False  # whether cells count by their numbers; to all other scores, an empty cell adds nothing
 
     def __call__(self, counts: Counts) -> int: ...
 
@@ -174,7 +165,7 @@ class Entropy(Cellwise):
         refuse(not isinstance(self.most, int) or not 1 <= self.most <= 1 << 24, wording.ENTROPY_MOST)
 
     @cached_property
-    def low(self) -> int:
+    def low(self) -> int:  # type: ignore[override]
         steps = np.diff(_entropy_table(self.most))
         return -int(steps.max() - steps.min())
 
@@ -194,9 +185,7 @@ def _entropy_table(most: int) -> Counts:
     x = np.arange(most + 2, dtype=np.float64)
     exact = x * np.log2(np.maximum(x, 1)) * UNIT
     steps = np.maximum.accumulate(np.floor(np.diff(exact) + 0.5).astype(np.int64))
-    table = np.concatenate([[0], np.cumsum(steps)])
-    table.flags.writeable = False
-    return table
+    return frozen(np.concatenate([[0], np.cumsum(steps)]))
 
 
 @dataclass(frozen=True)
@@ -217,15 +206,15 @@ class ExpectedCorrect(Cellwise):
 
     def __post_init__(self) -> None:
         refuse(type(self.epsilon) not in (int, float) or not 1e-3 <= self.epsilon <= 1e6, wording.EXPECTED_EPSILON)
-        if type(self.weights) is not tuple or not all(type(w) is int and 1 <= w <= PARTS for w in self.weights):
-            raise BadInput(f"weights must be a tuple of whole numbers of sixteenths, from 1 to {PARTS}")
+        fitting = type(self.weights) is tuple and all(type(w) is int and 1 <= w <= PARTS for w in self.weights)
+        refuse(not fitting, f"weights must be a tuple of whole numbers of sixteenths, from 1 to {PARTS}")
 
     @cached_property
-    def low(self) -> int:
+    def low(self) -> int:  # type: ignore[override]
         return PARTS * min(int(np.diff(self._losses).min()), 0)
 
     @cached_property
-    def high(self) -> int:
+    def high(self) -> int:  # type: ignore[override]
         return PARTS * int(max((UNIT // PARTS - np.diff(self._losses)).max(), np.diff(self._losses).max()))
 
     @cached_property
@@ -249,9 +238,7 @@ PARTS = 16  # a class weight is a number of sixteenths
 def _expected_losses(epsilon: float) -> Counts:
     """D P(D) in units, for D = 0, 1, 2, ... sixteenths of a row up to where it is less than one unit."""
     x = np.arange(floor(PARTS * (40 / epsilon + 1)) + 2, dtype=np.float64) / PARTS
-    table = np.floor(x * (1 + epsilon * x / 2) * np.exp(-epsilon * x) / 2 * UNIT).astype(np.int64)
-    table.flags.writeable = False
-    return table
+    return frozen(np.floor(x * (1 + epsilon * x / 2) * np.exp(-epsilon * x) / 2 * UNIT))
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,6 @@ try:
 except ImportError:  # not a POSIX system: ledgers live in memory there
     fcntl = None  # type: ignore[assignment]
 
-SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
-
 
 class Place(NamedTuple):
     """How far a reader has come: the number of bytes, and the last line, which must still be there next time."""
@@ -176,14 +174,6 @@ def _sync(descriptor: int) -> None:
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
     else:
         os.fsync(descriptor)
-
-
-def check_file(path: Path) -> None:
-    """Raise LedgerProblem unless there is a file that may be a ledger of this version."""
-    refuse(not os.path.isfile(path), f"there is no ledger at {path}: make one with `veil ledger create`", LedgerProblem)
-    refuse(fcntl is None, wording.NO_LOCKS, LedgerProblem)
-    with suppress(OSError), open(path, "rb") as file:
-        refuse(file.read(len(SQLITE)) == SQLITE, wording.EARLIER.format(path, path), LedgerProblem)
 
 
 def create_file(path: Path, line: bytes) -> None:

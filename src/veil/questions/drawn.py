@@ -54,10 +54,7 @@ class Drawn(Described):
     def cells(self, codes: Encoded) -> Integers:
         """The leaf of each row; every step works on each row by itself."""
         groups = np.column_stack([axis.pick(codes[axis.column]) for axis in self.axes]).astype(np.int32)
-        low, high = (
-            np.zeros_like(groups),
-            np.tile(np.array([axis.size for axis in self.axes], np.int32), (len(groups), 1)),
-        )
+        low, high = np.zeros_like(groups), np.zeros_like(groups) + np.array([axis.size for axis in self.axes], np.int32)
         leaves, parts, rows = np.zeros(len(groups), np.int64), np.ones(len(groups), np.int64), np.arange(len(groups))
         for level in range(self.depth):
             divides = high - low > 1  # columns with two reachable groups or more

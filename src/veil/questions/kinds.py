@@ -24,6 +24,20 @@ class Described:
         return tuple(dict.fromkeys(name for part in PARTS[type(self).__name__](self) for name in part.columns))
 
 
+class Named:
+    """A grid whose cells have names, for whoever shows them."""
+
+    axes: tuple[Any, ...]
+
+    def names(self, cell: int) -> tuple[str, ...]:
+        """The name of a cell's group on every axis."""
+        names = []
+        for axis in reversed(self.axes):
+            cell, group = divmod(int(cell), axis.size)
+            names.append(axis.names[group])
+        return tuple(reversed(names))
+
+
 class Partition(Protocol):
     """Puts every row in exactly one of `size` cells, so that one row can move `reach` = 1 of its counts."""
 

@@ -4,10 +4,9 @@ The same release as `count` with every count up to the threshold blanked, so it 
 the empty cells.
 """
 
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import ceil, exp, log, log1p
+from math import exp, log1p
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ... import wording
 from ...questions import Bag, Drawn, Grid
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
+from ...solver.gaps import guessed_gap, survivors, threshold_for
 from ..asking import Asking
 from ..bounds import Uniform, count_below, exp_bounds
 from ..budget import Budget
@@ -93,18 +93,6 @@ def sparse_level(cells: int, epsilon: Fraction, threshold: int | None, spurious:
     return level
 
 
-def survivors(cells: int, epsilon: Fraction, threshold: int) -> float:
-    """The expected number of empty cells above the threshold: cells a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
-    rate = float(epsilon)
-    return exp(min(log(max(cells, 1)) - rate * (threshold + 1) - log(1 + exp(-rate)), 700)) if cells else 0.0
-
-
-def threshold_for(cells: int, epsilon: Fraction, spurious: float) -> int:
-    """The smallest threshold at which no more than `spurious` empty cells are expected to survive."""
-    needed = (log(cells) - log(spurious) - log(1 + exp(-float(epsilon)))) / float(epsilon)
-    return max(ceil(needed) - 1, 0)
-
-
 def sparse_threshold(
     codes: npt.NDArray[Any], counts: Integers, cells: int, threshold: int, epsilon: Fraction, noise: Noise
 ) -> tuple[npt.NDArray[Any], Integers]:
@@ -128,7 +116,7 @@ def sparse_threshold(
 def _survivors(empty: int, threshold: int, epsilon: Fraction, noise: Noise) -> npt.NDArray[Any]:
     """The ranks, among this many empty cells, of those whose noise exceeds the threshold."""
     expected = survivors(empty, epsilon, threshold)
-    block = int(min(expected + 3 * expected**0.5 + 2, 1 << 16))
+    block = max(int(min(expected + 3 * expected**0.5 + 2, 1 << 16)), 1)
     found, position = [np.zeros(0, object)], -1
     while position < empty:
         jumps = np.cumsum(gaps(noise, epsilon, threshold, block, empty) + 1).astype(object) + position
@@ -185,9 +173,9 @@ def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[
 
 
 def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | None) -> int:
-    """Roughly log U / log(1 - p), to the unit unless it is above `limit`: only where to start looking.
+    """Roughly log U / log(1 - p), or `limit` if it is above that: only where to start looking, whoever guesses.
 
-    -log(U) / p is off by less than -log(U). A gap of d digits depends on as many digits of U: draw them first.
+    A gap of d digits depends on as many digits of U: draw them first.
     """
     rate = epsilon * (threshold + 1)
     if limit is not None and rate > 2 * limit.bit_length():
@@ -195,8 +183,5 @@ def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | 
     digits = 20 + (int(rate / 2) if limit is None else min(int(rate / 2), limit.bit_length() // 3))
     while uniform.bits < 4 * digits:
         uniform.refine()
-    with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        exponential = -(Decimal(uniform.top + 1) / (1 << uniform.bits)).ln()
-        alpha = (Decimal(-epsilon.numerator) / epsilon.denominator).exp()
-        guess = exponential * (1 + alpha) * (Decimal(rate.numerator) / rate.denominator).exp()
-        return int(guess) if limit is None or guess < limit else limit
+    guess = int(guessed_gap(uniform.top, uniform.bits, epsilon, rate, digits))
+    return guess if limit is None else min(guess, limit)
