@@ -233,20 +233,20 @@ def test_every_trusted_file_is_in_the_list_of_some_result():
 
 def test_the_trusted_part_does_not_grow():
     """Arguments included. The bounds go down with every step; they rose once, when bins came to be found."""
-    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1571
-    assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 227
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3714
+    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1368
+    assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 200
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3283
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
-    for path in (SOURCE / "solver").glob("*.py"):
+    for path in [*(SOURCE / "solver").glob("*.py"), SOURCE / "questions" / "bundling.py"]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         assert not names & {"print", "open", "warnings", "logging", "os", "sys", "exec", "eval", "setattr", "globals"}
         assert not [
             node for node in ast.walk(tree) if isinstance(node, (ast.Raise, ast.Assert, ast.Global, ast.Nonlocal))
         ]
-        assert {name.split(".")[1] for name in imported(path)} <= {"solver"}
+        assert {name.split(".")[1] for name in imported(path)} <= {room(path)}
         plain = [node.names[0].name for node in ast.walk(tree) if isinstance(node, ast.Import)]
         plain += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level]
         assert {name.split(".")[0] for name in plain} <= {
@@ -263,10 +263,10 @@ def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
 @pytest.mark.parametrize(
     ("most", "names"),
     [
-        (424, ["schema/encoding.py", "schema/spelling.py", "schema/codes.py", "kernel/reading.py"]),
-        (150, ["schema/moments.py"]),  # for schemas with dates
-        (90, ["schema/bags.py"]),  # with text
-        (60, ["kernel/people.py"]),  # with a person
+        (391, ["schema/encoding.py", "schema/spelling.py", "schema/codes.py", "kernel/reading.py"]),
+        (133, ["schema/moments.py"]),  # for schemas with dates
+        (88, ["schema/bags.py"]),  # with text
+        (39, ["kernel/people.py"]),  # with a person
     ],
 )
 def test_what_rows_pass_through_is_short(most, names):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
 from math import ceil, exp, log
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from . import wording
 from .display import (
     Run,
+    amount,
     html_table,
     ledger_html,
     ledger_line,
@@ -75,6 +77,25 @@ class Receipt:
 
     def _repr_html_(self) -> str:
         return html_table("Receipt", ["", ""], receipt_rows(self))
+
+
+class ShownBudget:
+    """How a budget looks, and its equal shares: each is charged as it is, whatever they add up to."""
+
+    epsilon: Fraction
+
+    def split(self, *shares: Any) -> tuple[Any, ...]:
+        """Shares in these proportions."""
+        raise NotImplementedError
+
+    def each(self, count: int) -> tuple[Any, ...]:
+        """`count` equal shares."""
+        if not isinstance(count, Integral) or count < 1:
+            raise BadInput("the number of parts must be a whole number, at least one")
+        return self.split(*[1] * int(count))
+
+    def __repr__(self) -> str:
+        return f"Budget('{amount(self.epsilon)}')"
 
 
 class ShownLedger(ABC):

@@ -4,12 +4,11 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral
 from typing import Any
 
-from ..display import amount
 from ..errors import BadInput
 from ..schema.refusing import refuse
+from ..views import ShownBudget
 
 HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
 LONGEST = 12_000  # bits: Python writes out at most 4,300 digits
@@ -33,8 +32,8 @@ def fits(number: Fraction, bits: int = LONGEST) -> bool:
     return max(abs(number.numerator), number.denominator).bit_length() <= bits
 
 
-@dataclass(frozen=True, order=True)
-class Budget:
+@dataclass(frozen=True, order=True, repr=False)
+class Budget(ShownBudget):
     """An amount of epsilon, exact.
 
     >>> Budget(1).split(3, 37, 60)
@@ -55,14 +54,6 @@ class Budget:
         unit = self.epsilon / sum(weights)
         return tuple(Budget(unit * weight) for weight in weights)
 
-    def each(self, count: int) -> "tuple[Budget, ...]":
-        """`count` equal shares."""
-        refuse(not isinstance(count, Integral) or count < 1, "the number of parts must be a whole number, at least one")
-        return self.split(*[1] * int(count))
-
     def per_row(self, rows_per_person: int) -> Fraction:
         """The epsilon of one row if a person has `rows_per_person` (group privacy); at most 10^100, to fit a double."""
         return min(self.epsilon / rows_per_person, Fraction(10**100))
-
-    def __repr__(self) -> str:
-        return f"Budget('{amount(self.epsilon)}')"

@@ -30,10 +30,8 @@ def own(question: Any, schema: Schema, *, dense: bool = True) -> Any:
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:
-    """The number as a Python integer; refuses one that is not whole or not in this range.
-
-    A fraction could pass a comparison and fail on a row; a NumPy integer would wrap around in later arithmetic.
-    """
+    """The number as a Python integer; refuses one that is not whole or not in this range. A fraction could pass a
+    comparison and fail on a row; a NumPy integer would wrap around in later arithmetic."""
     kind = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not kind or not low <= (number := int(value)) <= high:  # what is compared is what is used
         raise BadInput(f"{what} must be a whole number from {low} to {high}")
@@ -56,9 +54,7 @@ class Owner:
         found = self._partition(partition, 0)
         if dense:
             self._countable(found)
-        if (
-            type(found) is not Grid
-        ):  # a trial without rows: what fails must fail before the charge
+        if type(found) is not Grid:  # a trial without rows: what fails must fail before the charge
             found.cells({"": np.zeros(0, np.uint8), **{name: np.zeros(0, np.uint8) for name in found.columns}})
         return found
 

@@ -37,10 +37,8 @@ class Turn:
         self._store, self._file, self._torn, self._process = store, file, 0, os.getpid()
 
     def after(self, place: Place) -> tuple[list[bytes], Place]:
-        """The whole lines after a place, and the place after them.
-
-        What follows the last newline was never answered: an answer is given when its newline is on the disk.
-        """
+        """The whole lines after a place, and the place after them. What follows the last newline was never answered: an
+        answer is given when its newline is on the disk."""
         self._file.seek(place.end - len(place.last))
         known, new = (data := self._file.read())[: len(place.last)], data[len(place.last) :]
         self._still(known == place.last)

@@ -143,10 +143,8 @@ def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
 
 
 def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:
-    """A 0/1 matrix, groups x codes, of all groups of these axes of one column, and the first row of each axis.
-
-    It is sparse if it is large, since an axis with a group for every category would be a square matrix.
-    """
+    """A 0/1 matrix, groups x codes, of all groups of these axes of one column, and the first row of each axis. It is
+    sparse if it is large, since an axis with a group for every category would be a square matrix."""
     starts = [0, *accumulate(axis.size for axis in axes)]
     shape = (starts.pop(), len(axes[0].groups))
     places = np.array([axis.groups for axis in axes]) + np.array(starts)[:, None]

@@ -90,10 +90,8 @@ def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 @dataclass(frozen=True, eq=False)
 class PathScores(Described):
-    """Scores for some nodes of a drawn tree, the root among them; a row has those of the last on its path.
-
-    `nodes` are sorted numbers: a node's branches as a number with one digit a level, after those of all levels above.
-    """
+    """Scores for some nodes of a drawn tree, the root among them; a row has those of the last on its path. `nodes` are
+    sorted numbers: a node's branches as a number with one digit a level, after those of all levels above."""
 
     tree: Drawn
     nodes: npt.NDArray[Any]

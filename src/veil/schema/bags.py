@@ -97,10 +97,8 @@ def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags
 
 
 def _by_rows(matrix: Any, name: str) -> Any:
-    """A sparse matrix in CSR form, checked: an index beyond its ends would read other memory.
-
-    In a matrix that is CSR already, column indices that are no words do no harm, and are left out row by row.
-    """
+    """A sparse matrix in CSR form, checked: an index beyond its ends would read other memory. In a matrix that is CSR
+    already, column indices that are no words do no harm, and are left out row by row."""
     try:
         starts = matrix.indptr if matrix.format in ("csr", "csc", "bsr") else np.zeros(1)
         if hasattr(matrix, "indptr"):  # SciPy's check stops if the last start is not positive

@@ -39,10 +39,8 @@ class Choosing(Asking):
     def choose(
         self, candidates: Sequence[Question], score: Score, budget: Budget, *, handicaps: Sequence[int] | None = None
     ) -> Release[Question]:
-        """The winning candidate alone, without its score or a runner-up.
-
-        `handicaps` are public integers subtracted from the scores; one added row does not change them.
-        """
+        """The winning candidate alone, without its score or a runner-up. `handicaps` are public integers subtracted
+        from the scores; one added row does not change them."""
         candidates, budget = tuple(candidates), Budget(budget)
         asked, score = own_candidates(candidates, score, self._own, SCORES)
         marks, epsilon = own_handicaps(handicaps, len(candidates)), self._per_row(budget)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import wording
 from ...progress import advance
-from ...questions import Grid, Partition
+from ...questions import Grid
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ..asking import Asking
@@ -28,19 +28,10 @@ class Dividing(Asking):
     """The verb that chooses in every cell."""
 
     def choose_each(
-        self,
-        partition: Partition,
-        candidates: Any,
-        score: Any,
-        budget: Budget,
-        *,
-        allowed: Any = None,
-        handicaps: Any = None,
+        self, partition: Any, candidates: Any, score: Any, budget: Budget, *, allowed: Any = None, handicaps: Any = None
     ) -> Release[Integers]:
         """For every cell, occupied or not, the index of an axis that most likely has a high score among its rows.
-
-        `allowed`, cells x candidates, is public, and so are `handicaps`, one for each candidate.
-        """
+        `allowed`, cells x candidates, is public, and so are `handicaps`, one for each candidate."""
         owner, budget = Owner(self._own), Budget(budget)
         asked = owner.partition(partition)
         axes, score = self._axes(asked, candidates, score, owner)

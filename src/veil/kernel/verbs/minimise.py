@@ -187,10 +187,8 @@ class Amounts:
 def amounts(
     loss: Loss, parts: Sequence[Fraction], ratios: Sequence[Fraction], groups: Sequence[Sequence[int]], classes: int
 ) -> Amounts:
-    """The amounts for these shares of epsilon, one for each group of columns (given by their sizes).
-
-    No penalty is below its column's ratio / part; what counts is the exact sum of 1/penalty of those that are used.
-    """
+    """The amounts for these shares of epsilon, one for each group of columns (given by their sizes). No penalty is
+    below its column's ratio / part; what counts is the exact sum of 1/penalty of those that are used."""
     whole, sizes = sum(parts, Fraction(0)), [size for group in groups for size in group]
     each = [part * (1 - SLIVER) for part, group in zip(parts, groups, strict=True) for _ in group]
     least = [max(ratio / part, LEAST_PENALTY) for ratio, part in zip(ratios, each, strict=True)]
@@ -240,19 +238,15 @@ def lattice_laplace(rate: Fraction, step: Fraction, size: int, noise: Noise) -> 
 
 def distance(penalties: Numbers, classes: int, moved: float) -> int:
     """The sensitivity of the rounded weights: how many units (L1 norm) two can be apart with the same ideal minimiser.
-
-    Each is within (tolerance + the lattice's effect on the gradient) / least penalty of it; rounding adds one each.
-    """
+    Each is within (tolerance + the lattice's effect on the gradient) / least penalty of it; rounding adds one each."""
     size = len(penalties) * classes
     radius = (TOLERANCE + sqrt(classes) * moved) / float(penalties.min())
     return ceil(2 * radius * sqrt(size) * WEIGHT_UNIT * (1 + 1e-9)) + size
 
 
 def word_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most: int) -> Amounts:
-    """The amounts for rows with at most `most` of `size` words: those of as many columns with equal shares.
-
-    All parts have one rate and one lattice, so the noise of all words is drawn in one go.
-    """
+    """The amounts for rows with at most `most` of `size` words: those of as many columns with equal shares. All parts
+    have one rate and one lattice, so the noise of all words is drawn in one go."""
     pieces = [len(piece) for piece in np.array_split(np.arange(size), most)]
     given = amounts(loss, [epsilon / most] * most, [ratio] * most, [[piece] for piece in pieces], 2)
     return replace(given, groups=[[size]], rates=given.rates[:1], lattices=given.lattices[:1])

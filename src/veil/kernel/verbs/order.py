@@ -19,7 +19,9 @@ from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, whole
 from ..release import Release
 
+Of = str | Scorer
 Cuts = Sequence[float] | None
+Ends = tuple[float, ...]
 MOST_HALVINGS = 16
 PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_ROW
 
@@ -27,9 +29,7 @@ PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_R
 class Ordering(Asking):
     """The verbs about the order of rows."""
 
-    def quantile(
-        self, of: str | Scorer, q: float | str | Fraction, budget: Budget, *, grid: Cuts = None, label: int = -1
-    ) -> Release[float]:
+    def quantile(self, of: Of, q: Any, budget: Budget, *, grid: Cuts = None, label: int = -1) -> Release[float]:
         """A cut point near the q-quantile of a numeric column or of a scorer's values, one of a public grid.
 
         Permute-and-flip on -|b L - a n|, q = a/b, L the rows below the cut, n all rows. A row moves b L - a n by b -
@@ -47,13 +47,9 @@ class Ordering(Asking):
             winner = permute_and_flip(-abs(b * below[:-1] - a * below[-1]), epsilon / (2 * max(a, b - a)), self._noise)
         return self._wrap(float(cuts[winner]), None, receipt)
 
-    def quantiles(
-        self, of: str | Scorer, depth: int, budget: Budget, *, grid: Cuts = None, label: int = -1
-    ) -> Release[tuple[float, ...]]:
-        """Up to 2^depth - 1 cut points of a public grid, ascending, that divide the rows about evenly.
-
-        Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
-        """
+    def quantiles(self, of: Of, depth: int, budget: Budget, *, grid: Cuts = None, label: int = -1) -> Release[Ends]:
+        """Up to 2^depth - 1 cut points of a public grid, ascending, that divide the rows about evenly. Medians of
+        medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`."""
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         depth, epsilon = whole(depth, "depth", 1, MOST_HALVINGS), self._per_row(budget)
         receipt = self._charge("quantiles", f"{2**depth} parts of {asked.describe()}", budget)
@@ -63,7 +59,7 @@ class Ordering(Asking):
         return self._wrap(tuple(float(cuts[place - 1]) for place in places), None, receipt)
 
     def misordered(
-        self, of: str | Scorer, positive: int, budget: Budget, *, grid: Cuts = None, label: int = -1
+        self, of: Of, positive: int, budget: Budget, *, grid: Cuts = None, label: int = -1
     ) -> Release[float]:
         """min(n1, n0) (1 - AUC) with noise: how many rows of a class fail to lie above those of the others.
 
@@ -110,10 +106,8 @@ def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> 
 
 
 def _median(counts: Integers, epsilon: Fraction, noise: Noise) -> int:
-    """The index of a cut near the median: permute-and-flip on -|2 L - n|, L the rows before the cut.
-
-    A row moves 2 L - n by 1 at the cuts after it and by -1 at those before it, so the changes spread by 2 at most.
-    """
+    """The index of a cut near the median: permute-and-flip on -|2 L - n|, L the rows before the cut. A row moves 2 L -
+    n by 1 at the cuts after it and by -1 at those before it, so the changes spread by 2 at most."""
     before = 2 * np.cumsum(counts)
     return 1 + permute_and_flip(-np.abs(before[:-1] - before[-1] // 2), epsilon / 2, noise)
 

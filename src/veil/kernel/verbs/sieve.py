@@ -29,9 +29,7 @@ class Sifting(Asking):
 
     def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> "Sieve":
         """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
-
-        The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
-        """
+        The whole budget is charged now. Answers of no are free, and other questions may be asked in between."""
         score, budget = own_score(score, self._own, OF_ROWS), Budget(budget)
         hits, level = whole(hits, "hits", 1, MOST_HITS), own_level(threshold, score)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)

@@ -35,10 +35,8 @@ class CountingSparsely(Asking):
     def count_sparse(
         self, question: Any, budget: Budget, *, threshold: Any = None, spurious: float = 1.0, by_class: bool = True
     ) -> Release[SparseCounts]:
-        """The noisy counts above a threshold, over a grid, the leaves of a drawn tree, or the words of a bag.
-
-        The default threshold lets through `spurious` empty cells on average.
-        """
+        """The noisy counts above a threshold, over a grid, the leaves of a drawn tree, or the words of a bag. The
+        default threshold lets through `spurious` empty cells on average."""
         refuse(type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag), wording.SPARSE_OF)
         asked, budget = own(question, self._own, dense=False), Budget(budget)
         epsilon, classes = self._per_row(budget, asked.reach), self._own.classes if by_class else ("",)
@@ -158,10 +156,8 @@ def _empty_bounds(epsilon: Fraction, threshold: int, bits: int) -> tuple[int, in
 
 
 def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
-    """Integers around 2^bits (1 - p)^gap that differ by at most two: `gap` empty cells in a row stay out.
-
-    The power multiplies the error of its base by `gap`, so bit_length(gap) bits are lost and twice as many kept.
-    """
+    """Integers around 2^bits (1 - p)^gap that differ by at most two: `gap` empty cells in a row stay out. The power
+    multiplies the error of its base by `gap`, so bit_length(gap) bits are lost and twice as many kept."""
     work = bits + 2 * gap.bit_length() + 16
     base_low, base_high = _empty_bounds(epsilon, threshold, work)
     low = high = 1 << work
@@ -173,10 +169,8 @@ def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[
 
 
 def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | None) -> int:
-    """Roughly log U / log(1 - p), or `limit` if it is above that: only where to start looking, whoever guesses.
-
-    A gap of d digits depends on as many digits of U: draw them first.
-    """
+    """Roughly log U / log(1 - p), or `limit` if it is above that: only where to start looking, whoever guesses. A gap
+    of d digits depends on as many digits of U: draw them first."""
     rate = epsilon * (threshold + 1)
     if limit is not None and rate > 2 * limit.bit_length():
         return limit
