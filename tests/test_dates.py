@@ -21,7 +21,7 @@ from veil.plans.run import made_up
 from veil.schema import Numeric, encoding
 from veil.schema.calendars import PARTS
 from veil.schema.columns import MISSING
-from veil.schema.moments import pattern_of, seconds
+from veil.schema.moments import own_form, seconds
 
 MONTHLY = Date(name="day", bounds=("2019-01-01", "2020-12-31"), unit="month")
 HOURLY = Date(name="day", bounds=("2020-01-30", "2020-02-01"), unit="hour")
@@ -171,7 +171,7 @@ def test_texts_and_types_agree_on_every_moment(moments: list[datetime]) -> None:
         pa.array([str(m) for m in whole]),
         np.array(moments, "M8[us]"),
     ):
-        assert seconds(encoding.as_column(column, "x"), pattern_of(None)).tolist() == expected
+        assert seconds(encoding.as_column(column, "x"), own_form(None)).tolist() == expected
 
 
 FORMS = [
@@ -190,7 +190,7 @@ FORMS = [
 @given(moments=st.lists(st.datetimes(datetime(1970, 1, 1), datetime(2050, 1, 1)), min_size=1))
 def test_a_declared_form_is_read_as_python_writes_it(form: str, moments: list[datetime]) -> None:
     texts = [moment.replace(tzinfo=UTC).strftime(form) for moment in moments]
-    found = seconds(objects(texts), pattern_of(form)).tolist()
+    found = seconds(objects(texts), own_form(form)).tolist()
     again = [datetime.strptime(text, form).replace(tzinfo=UTC).timestamp() for text in texts]
     assert found == again
 

@@ -14,8 +14,8 @@ from .kernel import Receipt, Release
 from .schema import Date, Schema
 
 CORE = (
-    *("schema/spelling", "schema/encoding", "schema/codes", "questions/grids", "kernel/reading", "kernel/table"),
-    "kernel/recoding",
+    *("schema/refusing", "schema/spelling", "schema/encoding", "schema/codes", "questions/grids", "kernel/reading"),
+    *("kernel/table", "kernel/recoding"),
     *("kernel/owning", "kernel/asking", "kernel/source", "kernel/release", "kernel/noise", "kernel/bounds"),
     *("kernel/budget", "kernel/ledger", "kernel/book", "kernel/store", "kernel/marks"),
 )

@@ -1,16 +1,26 @@
-"""How receipts, ledgers and releases are shown. This only reads what is published or on record: no charge and no answer
-depends on it."""
+"""Receipts, and how they, ledgers and releases are shown.
 
+This only reads what is published or on record: no charge and no answer depends on it.
+"""
+
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 from math import ceil, exp, log
+from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from . import wording
 from .display import (
     Run,
+    amount,
     html_table,
     ledger_html,
     ledger_line,
@@ -24,11 +34,43 @@ from .errors import BadInput, LedgerProblem
 from .questions import Grid
 
 COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the last two, of earlier versions
+SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
 Entry = tuple[int, dict[str, Any], str]
 
 
-class ShownReceipt:
-    """How a receipt looks as text and in notebooks."""
+@dataclass(frozen=True, repr=False)
+class Receipt:
+    """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry.
+
+    All receipts of one opening of the rows have the same `run`; `purpose`, `note` and `file` say what it was for.
+    """
+
+    ledger: str
+    number: int
+    hash: str
+    data: str
+    account: str
+    verb: str
+    question: str
+    epsilon: Fraction
+    noise: str
+    private: bool
+    version: str
+    time: str
+    protects: str = "one row"
+    run: str = ""
+    purpose: str = ""
+    note: str = ""
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        words = [value for name, value in vars(self).items() if name not in ("number", "epsilon", "private")]
+        if type(self.private) is not bool or type(self.number) is not int or {*map(type, words)} != {str}:
+            raise TypeError("a receipt from elsewhere may hold anything")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; epsilon as an exact fraction in text."""
+        return {**self.__dict__, "epsilon": str(self.epsilon)}
 
     def __repr__(self) -> str:
         return "Receipt\n" + "\n".join(f"  {name:8} {value}" for name, value in receipt_rows(self))
@@ -37,18 +79,92 @@ class ShownReceipt:
         return html_table("Receipt", ["", ""], receipt_rows(self))
 
 
+class ShownBudget:
+    """How a budget looks, and its equal shares: each is charged as it is, whatever they add up to."""
+
+    epsilon: Fraction
+
+    def split(self, *shares: Any) -> tuple[Any, ...]:
+        """Shares in these proportions."""
+        raise NotImplementedError
+
+    def each(self, count: int) -> tuple[Any, ...]:
+        """`count` equal shares."""
+        if not isinstance(count, Integral) or count < 1:
+            raise BadInput("the number of parts must be a whole number, at least one")
+        return self.split(*[1] * int(count))
+
+    def __repr__(self) -> str:
+        return f"Budget('{amount(self.epsilon)}')"
+
+
 class ShownLedger(ABC):
     """Reading and checking the records of a ledger, and how it looks."""
 
     id: str
+    name: str
+    _kept: Any
+    _limit: Fraction
+
+    def _know(self, book: Any) -> None:
+        """Take the id, name and limit from the entries, to show them."""
+        self.id, self.name, self._limit = book.id, book.name, book.limit
+
+    @abstractmethod
+    def _now(self) -> Any:
+        """What follows from the entries so far."""
+
+    @abstractmethod
+    def run(self, purpose: str = "") -> Any:
+        """The account of the whole table, for one run."""
+
+    @property
+    def account(self) -> Any:
+        """The account of the whole table, for one run."""
+        return self.run()
+
+    @property
+    def path(self) -> Path | None:
+        """The path of its file; None in memory."""
+        found: Path | None = self._kept.store.path
+        return found
+
+    @property
+    def limit(self) -> Fraction:
+        """The most that may be spent in total; set once, when the ledger is made."""
+        return self._limit
+
+    @property
+    def spent(self) -> Fraction:
+        """The epsilon that all answers so far cost together."""
+        return Fraction(self._now().spent)
 
     @abstractmethod
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
 
-    @abstractmethod
-    def charges(self) -> list[tuple[Any, Fraction]]:
+    @property
+    def left(self) -> Fraction:
+        """The epsilon that may still be spent."""
+        return self.limit - self.spent
+
+    def receipts(self) -> list[Receipt]:
+        """All receipts, oldest first."""
+        return [receipt for receipt, _ in self.charges()]
+
+    def charges(self) -> list[tuple[Receipt, Fraction]]:
         """All receipts, oldest first, each with the total after it."""
+        charges = [(entry, total) for entry, total in self.entries() if entry[1].get("kind") == "charge"]
+        return [(self.receipt_of(*entry), total) for entry, total in charges]
+
+    def receipt_of(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
+        """The receipt of a charge, from its entry."""
+        try:
+            fields = {**{name: body[name] for name in Receipt.__dataclass_fields__ if name in body}, "data": self.name}
+            fields["epsilon"] = Fraction(body["epsilon"].replace(" ", ""))
+            return Receipt(**{**fields, "ledger": self.id, "number": number, "hash": hash})
+        except (AttributeError, TypeError, KeyError, ValueError):
+            raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup") from None
 
     def runs(self) -> list[Run]:
         """The runs on record, oldest first, one for each opening of the rows: what was asked and what it cost."""
@@ -89,6 +205,28 @@ class ShownLedger(ABC):
 
     def _repr_html_(self) -> str:
         return ledger_html(self)
+
+
+def check_file(path: Path) -> None:
+    """Raise LedgerProblem, saying what to do, unless there is a file that may be a ledger of this version."""
+    if not os.path.isfile(path):
+        raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
+    if find_spec("fcntl") is None:
+        raise LedgerProblem(wording.NO_LOCKS)
+    with suppress(OSError), open(path, "rb") as file:
+        if file.read(len(SQLITE)) == SQLITE:
+            raise LedgerProblem(wording.EARLIER.format(path, path))
+
+
+class ShownSparse:
+    """Where the entries of sparse counts are."""
+
+    codes: Any
+    classes: int
+
+    def cells(self) -> tuple[Any, Any]:
+        """The cell and the class of each entry."""
+        return self.codes // self.classes, self.codes % self.classes
 
 
 class ShownRelease:

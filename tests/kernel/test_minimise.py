@@ -29,6 +29,7 @@ from veil.kernel.verbs.minimise import (
 )
 from veil.solver import columns as solver
 from veil.solver.columns import products
+from veil.solver.packed import Packed
 
 HUGE = 10**9
 SCHEMA = Schema(
@@ -486,7 +487,7 @@ def test_products_are_those_of_rows_with_one_in_the_place_of_each_value(rows):
     random, sizes = np.random.default_rng(rows), [3, 1, 4, 300, 2, 5]
     codes, values = [random.integers(size, size=rows) for size in sizes], random.uniform(size=(2, rows))
     hot = np.hstack([np.eye(size)[column] for size, column in zip(sizes, codes, strict=True)])
-    found = products(OneHot(codes, sizes, values), values)
+    found = products(Packed(codes, sizes, values), values)
     assert np.allclose(found, [hot.T @ (weights[:, None] * hot) for weights in values])
 
 

@@ -3,9 +3,10 @@
 Outside of this folder everything is imported from here; what is not in this list is nobody's business but the kernel's.
 """
 
+from ..views import Receipt
 from .book import PATH, Book, line_of
 from .budget import Budget, exact
-from .ledger import VERSION, Ledger, Receipt
+from .ledger import VERSION, Ledger
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from .noise import SMALLEST_EPSILON, SeededNoise, SystemNoise, make_noise
 from .opendp import OpenDPNoise
@@ -28,7 +29,7 @@ from .scores import (
 )
 from .shaped import LARGEST_COLUMN
 from .source import Source, open_source
-from .tally import by_column, stacked
+from .tally import stacked
 from .verbs.minimise import MOST_CURVATURE, WEIGHT_UNIT
 
 # fmt: off
@@ -37,7 +38,7 @@ __all__ = [
     "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
     "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
     "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",
-    "by_column", "exact", "line_of",
+    "exact", "line_of",
     "make_noise", "open_source", "own", "replaced", "stacked", "whole",
 ]
 # fmt: on

@@ -3,11 +3,13 @@
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn, Self
 
-from ..errors import BadInput
+from .. import wording
 from ..progress import advance
 from ..schema import Schema
+from ..schema.refusing import refuse
+from ..views import Receipt
 from .budget import Budget
-from .ledger import Account, Receipt
+from .ledger import Account
 from .noise import SMALLEST_EPSILON, Noise
 from .recoding import own_columns, replaced
 from .release import Release
@@ -51,8 +53,7 @@ class Asking:
 
     def _per_row(self, budget: Budget, parts: int = 1) -> Fraction:
         """The epsilon of one row in each of `parts` equal parts; refuses one too small for the samplers."""
-        if (epsilon := budget.per_row(self._own.rows_per_person * parts)) < SMALLEST_EPSILON:
-            raise BadInput("epsilon is too small: noise of more than four billion rows would be the only answer")
+        refuse((epsilon := budget.per_row(self._own.rows_per_person * parts)) < SMALLEST_EPSILON, wording.FOUR_BILLION)
         return epsilon
 
     def _charge(self, verb: str, question: str, budget: Budget) -> Receipt:

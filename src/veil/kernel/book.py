@@ -10,7 +10,9 @@ import secrets
 from fractions import Fraction
 from typing import Any
 
-from ..errors import BadInput, LedgerProblem
+from .. import wording
+from ..errors import LedgerProblem
+from ..schema.refusing import refuse
 from .budget import Budget
 from .marks import Mark
 from .store import Place
@@ -19,6 +21,7 @@ FORMAT = 1
 ROOT = "/"  # the account of the whole table; "/12.3" is part 3 of the split in entry 12, "/12" the dearest of its parts
 PATH = re.compile(r"/|(/[0-9]+\.[0-9]+)+")
 LINE = re.compile(r'\{"number": ([0-9]{1,18}), "hash": "([0-9a-f]{64})", "body": (\{.*\})\}\n')
+AMOUNT = re.compile(r"[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?")
 ROW = "one row"
 Entry = tuple[int, dict[str, Any], str]
 
@@ -42,43 +45,35 @@ class Book:
     def next(self, body: dict[str, Any]) -> tuple[bytes, Entry]:
         """The line of the next entry, and the entry."""
         number, text = len(self.hashes) + 1, json.dumps(body, sort_keys=True)
-        hash = _digest(self.hashes[-1] if self.hashes else "", number, text)
+        hash = _digest("".join(self.hashes[-1:]), number, text)
         return line_of(number, hash, text), (number, body, hash)
 
     def add(self, line: bytes) -> Entry:
         """The next entry, checked and accounted for; raises LedgerProblem if it cannot be the next."""
         expected, found = len(self.hashes) + 1, LINE.fullmatch(line.decode("ascii", "replace"))
-        if not found and expected == 1:
-            raise LedgerProblem("this is not a ledger: check the path, or restore the file from a backup")
-        if found and int(found[1]) != expected:
-            raise LedgerProblem(f"entry {expected} is missing: the ledger was edited; restore it from a backup")
+        refuse(not found and expected == 1, wording.NO_LEDGER, LedgerProblem)
+        refuse(found and int(found[1]) != expected, wording.MISSING_ENTRY.format(expected), LedgerProblem)
         body = _parse(found[3]) if found else None
         if not found or body is None or found[2] != _digest("".join(self.hashes[-1:]), expected, found[3]):
-            said = "does not match its hash: the ledger was edited; restore it from a backup"
-            raise LedgerProblem(f"entry {expected} {said}")
+            raise LedgerProblem(wording.EDITED_ENTRY.format(expected))
         self._account(expected, body)
         self.hashes.append(found[2])
         return expected, body, found[2]
 
     def _account(self, number: int, body: dict[str, Any]) -> None:
-        if (number == 1) != (body.get("kind") == "create"):
-            raise LedgerProblem("the ledger has lost its first entry: restore it from a backup")
-        if number == 1 and body.get("format") != FORMAT:
-            raise LedgerProblem("this ledger was made by a newer version of Veil: upgrade with `pip install -U veil`")
+        refuse((number == 1) != (body.get("kind") == "create"), wording.LOST_FIRST, LedgerProblem)
+        refuse(number == 1 and body.get("format") != FORMAT, wording.NEWER, LedgerProblem)
         if number == 1:
             self.id, self.name, self.limit = str(body.get("id")), str(body.get("name")), read_amount(body.get("limit"))
         if body.get("kind") == "charge":
             self.amounts |= self.price(str(body.get("account")), read_amount(body.get("epsilon")))
             self.units.add(unit_of(body))
-        if self.spent > self.limit:
-            raise LedgerProblem("the entries pass the limit: the ledger was edited; restore it from a backup")
+        refuse(self.spent > self.limit, wording.PAST_LIMIT, LedgerProblem)
 
     def price(self, path: str, cost: Fraction) -> dict[str, Fraction]:
         """The new totals if a charge is made: its account rises by the cost, the parent by the rise of its dearest
         part, and so on up to the root."""
-        if not PATH.fullmatch(path):
-            said = "charge the whole table, or a part of one of its splits"
-            raise LedgerProblem(f"there is no account {path[:40]!r}: {said}")
+        refuse(not PATH.fullmatch(path), wording.NO_ACCOUNT.format(path[:40]), LedgerProblem)
         changed: dict[str, Fraction] = {}
         while True:
             spent = changed[path] = self.amounts.get(path, Fraction(0)) + cost
@@ -97,8 +92,7 @@ def line_of(number: int, hash: str, body: str) -> bytes:
 
 def first_line(limit: Budget, name: str) -> bytes:
     """The line that begins a new ledger."""
-    if not isinstance(name, str) or not name:
-        raise BadInput("a ledger needs the name of its data set, the one in the schema")
+    refuse(not isinstance(name, str) or not name, "a ledger needs the name of its data set, the one in the schema")
     fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
     return Book().next({**fields, "limit": str(limit.epsilon)})[0]
 
@@ -111,14 +105,9 @@ def unit_of(body: dict[str, Any]) -> str:
 
 def read_amount(text: Any) -> Fraction:
     """An amount from its text in an entry."""
-    try:
-        numerator, _, denominator = text.partition("/")
-        value = Fraction(int(numerator), int(denominator or 1))
-    except (AttributeError, TypeError, ValueError, ZeroDivisionError):
-        value = Fraction(0)
-    if value <= 0:
-        raise LedgerProblem("an amount in the ledger is damaged: restore it from a backup")
-    return value
+    sound = isinstance(text, str) and AMOUNT.fullmatch(text)
+    refuse(not sound, "an amount in the ledger is damaged: restore it from a backup", LedgerProblem)
+    return Fraction(text)
 
 
 def _digest(before: str, number: int, body: str) -> str:

@@ -59,10 +59,8 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
 def count_below(
     uniform: Uniform, power: Callable[[int, int], tuple[int, int]], guess: int = 1, limit: int | None = None
 ) -> int:
-    """The number of k >= 1 with U < x^k, or `limit` if that is smaller: gallop from a guess, then bisect.
-
-    `power(k, bits)` bounds 2^bits x^k.
-    """
+    """The number of k >= 1 with U < x^k, or `limit` if that is smaller: gallop from a guess, then bisect. `power(k,
+    bits)` bounds 2^bits x^k."""
 
     def below(k: int) -> bool:
         return k <= 0 or (limit is None or k <= limit) and uniform.below(partial(power, k))

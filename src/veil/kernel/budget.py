@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral
 from typing import Any
 
-from ..display import amount
 from ..errors import BadInput
+from ..schema.refusing import refuse
+from ..views import ShownBudget
 
 HUGE = re.compile(r"[eE][+-]?[\d_]{4}")  # an exponent that would take long to write out
 LONGEST = 12_000  # bits: Python writes out at most 4,300 digits
@@ -32,8 +32,8 @@ def fits(number: Fraction, bits: int = LONGEST) -> bool:
     return max(abs(number.numerator), number.denominator).bit_length() <= bits
 
 
-@dataclass(frozen=True, order=True)
-class Budget:
+@dataclass(frozen=True, order=True, repr=False)
+class Budget(ShownBudget):
     """An amount of epsilon, exact.
 
     >>> Budget(1).split(3, 37, 60)
@@ -44,27 +44,16 @@ class Budget:
 
     def __init__(self, epsilon: "float | str | Fraction | Decimal | Budget", what: str = "epsilon") -> None:
         value = exact(epsilon.epsilon if isinstance(epsilon, Budget) else epsilon, what)
-        if value <= 0:
-            raise BadInput(f"{what} must be greater than zero")
+        refuse(value <= 0, f"{what} must be greater than zero")
         object.__setattr__(self, "epsilon", value)
 
     def split(self, *shares: "float | str | Fraction") -> "tuple[Budget, ...]":
         """Shares in these proportions; together they are exactly the whole."""
         weights = [exact(share, "a share") for share in shares]
-        if not weights or min(weights) <= 0:
-            raise BadInput("shares must be greater than zero")
+        refuse(not weights or min(weights) <= 0, "shares must be greater than zero")
         unit = self.epsilon / sum(weights)
         return tuple(Budget(unit * weight) for weight in weights)
-
-    def each(self, count: int) -> "tuple[Budget, ...]":
-        """`count` equal shares."""
-        if not isinstance(count, Integral) or count < 1:
-            raise BadInput("the number of parts must be a whole number, at least one")
-        return self.split(*[1] * int(count))
 
     def per_row(self, rows_per_person: int) -> Fraction:
         """The epsilon of one row if a person has `rows_per_person` (group privacy); at most 10^100, to fit a double."""
         return min(self.epsilon / rows_per_person, Fraction(10**100))
-
-    def __repr__(self) -> str:
-        return f"Budget('{amount(self.epsilon)}')"

@@ -3,10 +3,9 @@
 Rows have one value in each of p columns (`OneHot`), or at most p words of one vocabulary (`WordRows`): p weights each.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from math import prod, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,6 @@ from .noise import Integers
 TOLERANCE = 2.0**-14  # for the norm of the gradient
 CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
 WORD_CHUNK = 1 << 18  # words at a time
-MOST_PACKED = 30  # columns merged into one: an array has 64 axes at most
-PACK = 1 << 11  # values of a merged column, a table of which is looked up
 
 
 @dataclass(frozen=True)
@@ -35,54 +32,24 @@ class OneHot:
         """The number of weights that a row has: one for each column."""
         return len(self.sizes)
 
-    def _chunks(self) -> Iterator[slice]:
-        rows = self.truth.shape[1]
-        return (slice(start, min(start + CHUNK, rows)) for start in range(0, rows, CHUNK))
-
-    @cached_property
-    def packs(self) -> list[tuple[npt.NDArray[Any], slice]]:
-        return self.packed(PACK)
-
-    def packed(self, most: int) -> list[tuple[npt.NDArray[Any], slice]]:
-        """Neighbouring columns merged into one with at most `most` values. Returns merged codes and column slices."""
-        packs: list[tuple[npt.NDArray[Any], slice]] = []
-        for place, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
-            if packs and prod(self.sizes[packs[-1][1]]) * size <= most and place - packs[-1][1].start < MOST_PACKED:
-                before, columns = packs.pop()
-                packs.append((before * np.int64(size) + codes, slice(columns.start, place + 1)))
-            else:
-                packs.append((codes.astype(np.int64), slice(place, place + 1)))
-        return packs
-
     def scores(self, weights: Numbers) -> Numbers:
         """The sum of each row's weights, classes x rows."""
-        total, parts = np.zeros(self.truth.shape), np.split(weights, np.cumsum(self.sizes)[:-1], axis=1)
-        tables = [reduce(_add_outer, parts[columns]) for _, columns in self.packs]
-        for rows in self._chunks():
-            for (codes, _), table in zip(self.packs, tables, strict=True):
-                total[:, rows] += np.take(table, codes[rows], axis=1)
+        total, starts = np.zeros(self.truth.shape), np.cumsum([0, *self.sizes[:-1]])
+        for codes, start in zip(self.codes, starts, strict=True):
+            total += np.take(weights, codes + start, axis=1)
         return total
 
     def sums(self, values: Numbers) -> Numbers:
-        """For every class and weight, the sum of values (rounded to 2^-48) over the rows that have the weight.
-
-        Exact: doubles hold the integers of a chunk, int64 those of all chunks, with high and low halves apart.
-        """
+        """For every class and weight, the sum of values (rounded to 2^-48) over the rows that have the weight. Exact:
+        doubles hold the integers of a chunk, int64 those of all chunks, with high and low halves apart."""
         halves = np.zeros((2, len(values), sum(self.sizes)), np.int64)
-        for rows in self._chunks():
-            for half, part in enumerate(_halves(values[:, rows])):
-                halves[half] += self.added(part, rows).astype(np.int64)
+        for start in range(0, values.shape[1], CHUNK):
+            part = slice(start, start + CHUNK)
+            for half, numbers in zip(halves, _halves(values[:, part]), strict=True):
+                pairs = [(codes[part], size) for codes, size in zip(self.codes, self.sizes, strict=True)]
+                found = [np.bincount(codes, row, size) for row in numbers for codes, size in pairs]
+                half += np.concatenate(found).reshape(half.shape).astype(np.int64)
         return np.asarray(halves[0] * 2.0**-24 + halves[1] * 2.0**-48)
-
-    def added(self, values: Numbers, rows: slice) -> Numbers:
-        """As `sums`, over a slice of the rows, in doubles."""
-        found = []
-        for codes, columns in self.packs:
-            shape, index = self.sizes[columns], codes[rows]
-            table = np.array([np.bincount(index, row, prod(shape)) for row in values]).reshape(len(values), *shape)
-            axes = range(1, len(shape) + 1)
-            found += [table.sum(axis=tuple({*axes} - {axis})) for axis in axes]
-        return np.hstack(found)
 
     def largest(self, weights: Numbers) -> float:
         """An upper bound on a row's score in absolute value: the sum of each column's largest weight."""
@@ -125,11 +92,6 @@ def _halves(values: Numbers) -> tuple[Numbers, Numbers]:
     return high, whole - high * 2.0**24
 
 
-def _add_outer(first: Numbers, second: Numbers) -> Numbers:
-    """For each class, all sums of an entry of the first and an entry of the second (an outer sum, flattened)."""
-    return (first[:, :, None] + second[:, None, :]).reshape(len(first), -1)
-
-
 @dataclass(frozen=True)
 class Objective:
     """The objective without its noise: rows, loss, a penalty for every weight, offsets of the scores, and the margin
@@ -152,10 +114,8 @@ class Objective:
         return np.asarray(self.rows.sums(slopes) + self.penalties * weights + shift)
 
     def certainly_short(self, weights: Numbers, gradient: Numbers, shift: Numbers) -> bool:
-        """Whether the norm of the exact gradient is below the tolerance, whatever the rounding of the computed one.
-
-        The factor 1.01 covers the arithmetic of the norm and of the bound.
-        """
+        """Whether the norm of the exact gradient is below the tolerance, whatever the rounding of the computed one. The
+        factor 1.01 covers the arithmetic of the norm and of the bound."""
         found = sqrt((gradient**2).sum()) + self.error_bound(weights, shift)
         return bool(1.01 * found < TOLERANCE)
 

@@ -6,7 +6,7 @@ ever refunded. Amounts are exact fractions. Entries form a hash chain.
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,57 +15,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from .. import wording
 from ..display import amount
-from ..errors import BadInput, BudgetRefused, LedgerProblem
-from ..views import ShownLedger, ShownReceipt
+from ..errors import BudgetRefused, LedgerProblem
+from ..schema.refusing import refuse
+from ..views import Receipt, ShownLedger, check_file
 from . import marks
 from .book import PATH as PATH
-from .book import ROOT, ROW, Book, Entry, first_line, read_amount, unit_of
+from .book import ROOT, Book, Entry, first_line, unit_of
 from .budget import CHARGED, Budget, fits
-from .store import Place, Store, Turn, check_file, create_file
+from .store import Place, Store, Turn, create_file
 
 VERSION = version("veil")
 MOST_WORDS = 500  # letters of a note
-OLD = (
-    "{store} is not the newest copy: entry {number}, which was charged on this machine, is missing or another one; use "
-    "the newest copy. If that is lost for good, what was spent since is unknown: to go on with this one all the same, "
-    "delete {mark}"
-)
-
-
-@dataclass(frozen=True, repr=False)
-class Receipt(ShownReceipt):
-    """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry.
-
-    All receipts of one opening of the rows have the same `run`; `purpose`, `note` and `file` say what it was for.
-    """
-
-    ledger: str
-    number: int
-    hash: str
-    data: str
-    account: str
-    verb: str
-    question: str
-    epsilon: Fraction
-    noise: str
-    private: bool
-    version: str
-    time: str
-    protects: str = ROW
-    run: str = ""
-    purpose: str = ""
-    note: str = ""
-    file: str = ""
-
-    def __post_init__(self) -> None:
-        words = [value for name, value in vars(self).items() if name not in ("number", "epsilon", "private")]
-        if type(self.private) is not bool or type(self.number) is not int or {*map(type, words)} != {str}:
-            raise TypeError("a receipt from elsewhere may hold anything")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; epsilon as an exact fraction in text."""
-        return {**self.__dict__, "epsilon": str(self.epsilon)}
 
 
 @dataclass
@@ -89,7 +51,7 @@ class Ledger(ShownLedger):
         self._kept, self._words = _Kept(Store(None)), dict[str, str]()
         with self._kept.store.turn(write=True) as turn:
             turn.append(line, Place())
-        self._begin()
+        self._know(self._now())
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
@@ -103,18 +65,14 @@ class Ledger(ShownLedger):
         check_file(Path(path))
         self = cls.__new__(cls)
         self._kept, self._words = _Kept(Store(Path(path), patience)), {}
-        self._begin()
+        self._know(self._now())
         return self
-
-    def _begin(self) -> None:
-        book = self._now()
-        self.id, self.name, self._limit = book.id, book.name, book.limit
 
     def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> "Ledger":
         """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
         words = {"note": note, "purpose": purpose, "file": os.fspath(file)}
-        if not all(isinstance(text, str) and len(text) <= MOST_WORDS for text in words.values()):
-            raise BadInput(f"note, purpose and file must be texts of at most {MOST_WORDS} letters")
+        fitting = all(isinstance(text, str) and len(text) <= MOST_WORDS for text in words.values())
+        refuse(not fitting, f"note, purpose and file must be texts of at most {MOST_WORDS} letters")
         view = type(self).__new__(type(self))
         view.__dict__ |= {**self.__dict__, "_words": self._words | {key: text for key, text in words.items() if text}}
         return view
@@ -128,9 +86,9 @@ class Ledger(ShownLedger):
         """
         with self._kept.store.turn(write) as turn:
             book = self._catch_up(turn)
-            mark = marks.read(book.id) if self.path else None
+            mark = marks.read(book.id) if self._kept.store.path else None
             if mark and not book.has(mark) and not (book := self._catch_up(turn)).has(mark):
-                raise LedgerProblem(OLD.format(store=self._kept.store, number=mark[0], mark=marks.place(book.id)))
+                raise LedgerProblem(wording.OLD.format(self._kept.store, mark[0], marks.place(book.id)))
             yield turn, book
 
     def _catch_up(self, turn: Turn) -> Book:
@@ -140,11 +98,8 @@ class Ledger(ShownLedger):
         for line in lines:
             book.add(line)
         book.place = place
-        if not book.hashes:
-            raise LedgerProblem(f"{kept.store} is not a ledger: check the path, or restore the file from a backup")
-        if not book.has(kept.newest):
-            said = "was changed while it was open: restore its newest copy, then open it again"
-            raise LedgerProblem(f"{kept.store} {said}")
+        refuse(not book.hashes, wording.NOT_A_LEDGER.format(kept.store), LedgerProblem)
+        refuse(not book.has(kept.newest), wording.CHANGED_MEANWHILE.format(kept.store), LedgerProblem)
         kept.newest, kept.book = (len(book.hashes), book.hashes[-1]), book
         return book
 
@@ -152,43 +107,9 @@ class Ledger(ShownLedger):
         with self.turn() as (_, book):
             return book
 
-    @property
-    def path(self) -> Path | None:
-        """The path of its file; None in memory."""
-        return self._kept.store.path
-
-    @property
-    def limit(self) -> Fraction:
-        """The most that may be spent in total; set once, when the ledger is made."""
-        return self._limit
-
-    @property
-    def spent(self) -> Fraction:
-        """The epsilon that all answers so far cost together."""
-        return self._now().spent
-
-    @property
-    def left(self) -> Fraction:
-        """The epsilon that may still be spent."""
-        return self.limit - self.spent
-
-    @property
-    def account(self) -> "Account":
-        """The account of the whole table, for one run."""
-        return self.run()
-
     def run(self, purpose: str = "") -> "Account":
         """The account of the whole table, for one run, with this purpose unless the ledger was given one."""
-        return Account(self, ROOT, **{"purpose": purpose, **self._words})
-
-    def receipts(self) -> list[Receipt]:
-        """All receipts, oldest first."""
-        return [receipt for receipt, _ in self.charges()]
-
-    def charges(self) -> list[tuple[Receipt, Fraction]]:
-        """All receipts, oldest first, each with the total after it."""
-        charges = [(entry, total) for entry, total in self.entries() if entry[1].get("kind") == "charge"]
-        return [(self.receipt_of(*entry), total) for entry, total in charges]
+        return Account(self, ROOT, words={"purpose": purpose, **self._words})
 
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
@@ -196,26 +117,13 @@ class Ledger(ShownLedger):
             lines, book = turn.after(Place())[0], Book()
         return [(book.add(line), book.spent) for line in lines]
 
-    def check_unit(self, unit: str, book: Book) -> None:
-        if others := book.units - {unit}:
-            raise LedgerProblem(
-                f"this answer would protect {unit}, but earlier ones in the ledger protect {others.pop()}, and the two "
-                "do not add up: declare `person` in the schema as before, or keep another ledger; nothing was charged"
-            )
-
-    def append(self, turn: Turn, book: Book, line: bytes, entry: Entry) -> None:
-        """Append one line. The state changes only when the line is read back, as by any other process."""
+    def append(self, turn: Turn, book: Book, body: dict[str, Any]) -> Entry:
+        """Append one entry. The state changes only when its line is read back, as by any other process."""
+        line, entry = book.next(body)
         turn.append(line, book.place)
-        if self.path:
+        if self._kept.store.path:
             marks.write(book.id, (entry[0], entry[2]))
-
-    def receipt_of(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
-        try:
-            fields = {**{name: body[name] for name in Receipt.__dataclass_fields__ if name in body}, "data": self.name}
-            fields["epsilon"] = read_amount(body["epsilon"])
-            return Receipt(**{**fields, "ledger": self.id, "number": number, "hash": hash})
-        except (TypeError, KeyError):
-            raise LedgerProblem(f"entry {number} is damaged: restore the ledger from a backup") from None
+        return entry
 
     def __copy__(self) -> "Ledger":
         return self  # a copy that spent on its own account would spend twice
@@ -247,37 +155,31 @@ class Account:
     path: str
     time: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     run: str = field(default_factory=lambda: secrets.token_hex(4))
-    purpose: str = ""
-    note: str = ""
-    file: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)  # purpose, note and file
 
     def charge(self, budget: Budget, **body: Any) -> Receipt:
         """Reserve the budget, or refuse; the receipt is on the disk before this returns."""
         ledger, epsilon = self.ledger, budget.epsilon
-        if not fits(epsilon, CHARGED):
-            raise BadInput("this epsilon has too many digits for a charge: use one with fewer, or a larger one")
-        words = {key: text for key in ("purpose", "note", "file") if (text := getattr(self, key))}
-        body |= {"version": VERSION, "time": self.time, "run": self.run, **words}
+        refuse(not fits(epsilon, CHARGED), wording.LONG_EPSILON)
+        body |= {"version": VERSION, "time": self.time, "run": self.run}
+        body |= {key: text for key, text in self.words.items() if text}
         with ledger.turn(write=True) as (turn, book):
             total = book.price(self.path, epsilon).get(ROOT, book.spent)
-            if total > max(ledger.limit, book.spent):
-                raise BudgetRefused(
-                    f"this would bring the total to epsilon {amount(total)}, over the limit of {amount(ledger.limit)}: "
-                    f"ask for less ({amount(ledger.limit - book.spent)} is left) or stop here; nothing was charged"
-                )
-            ledger.check_unit(unit_of(body), book)
-            fixed = {"kind": "charge", "account": self.path, "epsilon": str(epsilon)}
-            line, entry = book.next({**body, **fixed})
-            receipt = ledger.receipt_of(*entry)
-            ledger.append(turn, book, line, entry)
+            if total > max(book.limit, book.spent):
+                amounts = amount(total), amount(book.limit), amount(book.limit - book.spent)
+                raise BudgetRefused(wording.OVER_LIMIT.format(*amounts))
+            others = book.units - {unit := unit_of(body)}
+            refuse(others, wording.UNITS.format(unit, "".join(others)), LedgerProblem)
+            body |= {"kind": "charge", "account": self.path, "epsilon": str(epsilon)}
+            receipt = ledger.receipt_of(*book.next(body)[1])  # what would make no receipt is not charged
+            ledger.append(turn, book, body)
             return receipt
 
     def split(self, **body: Any) -> str:
         """Open disjoint parts; costs nothing until one of them is charged."""
         with self.ledger.turn(write=True) as (turn, book):
-            line, entry = book.next({**body, "kind": "split", "account": self.path})
-            self.ledger.append(turn, book, line, entry)
-        return f"{self.path.rstrip('/')}/{entry[0]}"
+            number = self.ledger.append(turn, book, {**body, "kind": "split", "account": self.path})[0]
+        return f"{self.path.rstrip('/')}/{number}"
 
     def part(self, group: str, index: int) -> "Account":
         return replace(self, path=f"{group}.{index}")

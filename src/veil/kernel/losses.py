@@ -28,10 +28,8 @@ class Loss(Protocol):
         """The derivative of the loss by each score."""
 
     def noise_budget(self, epsilon: Fraction, reach: Fraction, classes: int) -> Fraction:
-        """The part of epsilon that is left for the noise, at `spread` times its rate; 0 if no proof is known.
-
-        `reach` is the sum of 1/penalty over the weights that a row has for one class.
-        """
+        """The part of epsilon that is left for the noise, at `spread` times its rate; 0 if no proof is known. `reach`
+        is the sum of 1/penalty over the weights that a row has for one class."""
 
 
 def log_cost(times: int, growth: Fraction) -> Fraction:
@@ -61,10 +59,8 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Hinge:
-    """The hinge 1 - m below 1/2, 0 above 3/2, and a parabola in between (Chapelle 2007); m as for Logistic.
-
-    Slope 1 and curvature 1 can come together: the change of the determinant is paid for, log(1 + reach).
-    """
+    """The hinge 1 - m below 1/2, 0 above 3/2, and a parabola in between (Chapelle 2007); m as for Logistic. Slope 1 and
+    curvature 1 can come together: the change of the determinant is paid for, log(1 + reach)."""
 
     joint = False
     spread = 1

@@ -33,10 +33,8 @@ def read(ledger: str) -> Mark | None:
 
 
 def write(ledger: str, mark: Mark) -> None:
-    """Keep a mark: always as many bytes, in one write, so that a kill leaves the old one or the new one.
-
-    What somebody put behind it is cut off: a mark that cannot be read is none.
-    """
+    """Keep a mark: always as many bytes, in one write, so that a kill leaves the old one or the new one. What somebody
+    put behind it is cut off: a mark that cannot be read is none."""
     with suppress(OSError, ValueError):
         if not os.path.exists(path := place(ledger)):
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)

@@ -44,10 +44,8 @@ class Noise(ABC):
         return Uniform(int(word), lambda: int(self.words(1)[0]))
 
     def below(self, bound: int, size: int) -> Integers:
-        """Independent uniform integers in [0, bound), bound <= 2^63.
-
-        Words above the last whole multiple of the bound are redrawn.
-        """
+        """Independent uniform integers in [0, bound), bound <= 2^63. Words above the last whole multiple of the bound
+        are redrawn."""
         limit = np.uint64(2**64 // bound * bound - 1)
         words = self.words(size)
         while (again := np.flatnonzero(words > limit)).size:
@@ -59,10 +57,8 @@ class Noise(ABC):
         return np.argsort(self.keys(1, size)[0])
 
     def keys(self, rows: int, size: int) -> npt.NDArray[np.uint64]:
-        """Random words, distinct in each row, so that each has a uniform order of its own.
-
-        Two equal ones would favour one order: draw all of that row again.
-        """
+        """Random words, distinct in each row, so that each has a uniform order of its own. Two equal ones would favour
+        one order: draw all of that row again."""
         keys = self.words(rows * size).reshape(rows, size)
         while (again := np.flatnonzero((np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1))).size:
             keys[again] = self.words(again.size * size).reshape(again.size, size)

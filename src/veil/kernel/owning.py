@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import wording
 from ..errors import BadInput
 from ..questions import (
     Axis,
@@ -29,6 +30,7 @@ from ..questions import (
 )
 from ..questions.drawn import WIDEST
 from ..schema import Categorical, Numeric, Schema, Text
+from ..schema.refusing import refuse
 
 DEEPEST = 60
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
@@ -42,10 +44,8 @@ def own(question: Any, schema: Schema, *, dense: bool = True) -> Any:
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:
-    """The number as a Python integer; refuses one that is not whole or not in this range.
-
-    A fraction could pass a comparison and fail on a row; a NumPy integer would wrap around in later arithmetic.
-    """
+    """The number as a Python integer; refuses one that is not whole or not in this range. A fraction could pass a
+    comparison and fail on a row; a NumPy integer would wrap around in later arithmetic."""
     kind = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not kind or not low <= (number := int(value)) <= high:  # what is compared is what is used
         raise BadInput(f"{what} must be a whole number from {low} to {high}")
@@ -75,23 +75,18 @@ class Owner:
     def bag(self, bag: Any) -> Bag:
         """A copy of a bag with every word once; their number bounds the reach of a row."""
         kinds = (type(bag.column), type(bag.size), type(bag.most)) if type(bag) is Bag else ()
-        if kinds != (str, int, int) or type(bag.words) not in (tuple, type(None)):
-            raise BadInput("words must be a Bag, as bag(schema) makes it")
+        refuse(kinds != (str, int, int) or type(bag.words) not in (tuple, type(None)), wording.BAG)
         column = self.schema.get(bag.column)
-        if not isinstance(column, Text) or not column.size:
-            raise BadInput(f"column {bag.column!r} has no words: declare it as text, with words or buckets")
+        refuse(not isinstance(column, Text) or not column.size, wording.NO_WORDS.format(bag.column))
         codes = range(column.size) if bag.words is None else bag.words
         if bag.words is not None and ({*map(type, codes)} != {int} or not all(a < b for a, b in pairwise(codes))):
             raise BadInput("a bag must have one word at least, and each of them once, in the order of the vocabulary")
-        if bag.size != len(codes) or not 0 <= codes[0] <= codes[-1] < column.size:
-            raise BadInput("a bag must have the size of its words, and these must be in the vocabulary: make it anew")
-        if 2 * bag.size * len(self.schema.classes) > MOST_COUNTS:
-            raise BadInput("there are too many words and classes to count: use fewer words or buckets")
+        refuse(bag.size != len(codes) or not 0 <= codes[0] <= codes[-1] < column.size, wording.BAG_SIZE)
+        refuse(2 * bag.size * len(self.schema.classes) > MOST_COUNTS, wording.MANY_WORDS)
         return Bag(bag.column, bag.size, whole(bag.most, "most, the words of a row that count,", 1, 2**12), bag.words)
 
     def _partition(self, given: Any, depth: int) -> Any:
-        if depth > DEEPEST:
-            raise BadInput(f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
+        refuse(depth > DEEPEST, f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
         if type(given) is Grid and type(given.axes) is tuple:
             return self._once(given, self._grid)
         if type(given) is Grouped:
@@ -106,15 +101,12 @@ class Owner:
         if type(given) is Binned:
             scorer = self._scorer(given.scorer, depth)
             label = whole(given.label, "the binned label", -scorer.classes, scorer.classes - 1)
-            return self._looked_at(Binned(scorer, given.edges, label), "cuts")
-        raise BadInput(
-            "a partition must be a Grid (veil.grid(schema, 'age')), Grouped, Tree, Drawn, Binned or Predicted"
-        )
+            return Binned(scorer, given.edges, label)
+        raise BadInput(wording.PARTITION)
 
     def _countable(self, found: Any) -> Any:
-        if found.size * len(self.schema.classes) > DENSE_LIMIT:
-            said = "has too many cells to count one by one: use count_sparse or fewer columns"
-            raise BadInput(f"{found.describe()} {said}")
+        many = found.size * len(self.schema.classes) > DENSE_LIMIT
+        refuse(many, f"{found.describe()} has too many cells to count one by one: use count_sparse or fewer columns")
         return found
 
     def _once(self, given: Any, copied: Callable[[Any], Any]) -> Any:
@@ -128,52 +120,45 @@ class Owner:
 
     def _grouped(self, given: Grouped, depth: int) -> Grouped:
         grid, numbers = given.grid, given.numbers
-        if type(grid) is not Grid or type(numbers) is not np.ndarray or numbers.dtype.kind not in "iu":
-            raise BadInput("groups of cells need a grid, and an array with the whole number of each cell's group")
+        refuse(
+            type(grid) is not Grid or type(numbers) is not np.ndarray or numbers.dtype.kind not in "iu", wording.GROUPED
+        )
         grid, numbers = self._countable(self._partition(grid, depth + 1)), np.array(numbers)
         size = whole(given.size, "the number of groups", 1, grid.size + 1)
-        if numbers.shape != (grid.size,) or numbers.min() < 0 or numbers.max() >= size:
-            raise BadInput("groups of cells need one number for each cell, from 0 to less than the number of groups")
+        refuse(numbers.shape != (grid.size,) or numbers.min() < 0 or numbers.max() >= size, wording.CELL_NUMBERS)
         return Grouped(grid, numbers, size)
 
     def _axis(self, given: Any) -> Axis:
         parts = (given.column, given.groups, given.names) if type(given) is Axis else ()
-        if [*map(type, parts)] != [str, tuple, tuple] or {*map(type, given.groups)} != {int}:
-            raise BadInput("a grid must be made of axes, as axis(column) makes them")
+        refuse([*map(type, parts)] != [str, tuple, tuple] or {*map(type, given.groups)} != {int}, wording.AXES)
         column = self.schema.get(given.column)
-        if not isinstance(column, (Categorical, Numeric)):
-            raise BadInput(f"column {given.column!r} is free text: no partition can use it")
-        if len(given.groups) != column.size:
-            raise BadInput(f"the axis of column {given.column!r} must give a group to each of its codes")
-        if set(given.groups) != set(range(len(given.names))):
-            raise BadInput(f"the axis of column {given.column!r} must number its groups from 0 and name each")
+        refuse(not isinstance(column, (Categorical, Numeric)), wording.FREE_TEXT.format(given.column))
+        refuse(len(given.groups) != column.size, wording.GROUPS.format(given.column))
+        refuse(set(given.groups) != set(range(len(given.names))), wording.GROUP_NUMBERS.format(given.column))
         return Axis(*parts)
 
     def _drawn(self, given: Drawn) -> Drawn:
         fixed = (type(given.axes), type(given.halved)) == (tuple, tuple) and {*map(type, given.halved)} == {bool}
         numbers = (given.depth, given.seed, given.most, given.first)
-        if not fixed or len(given.axes) != len(given.halved) or {*map(type, numbers)} != {int}:
-            raise BadInput("a drawn tree needs axes, for each of them whether it is halved, and whole numbers")
+        refuse(not fixed or len(given.axes) != len(given.halved) or {*map(type, numbers)} != {int}, wording.DRAWN)
         limits = ((1, DEEPEST), (0, WIDEST), (1, WIDEST), (-1, len(given.axes) - 1))
         for number, (least, most) in zip(numbers, limits, strict=True):
             whole(number, "a number of a drawn tree", least, most)
         found = Drawn(tuple([self._axis(axis) for axis in given.axes]), given.halved, *numbers)
-        if len({*found.columns}) < len(found.columns):
-            raise BadInput("a drawn tree must have every column once")
-        if found.size * len(self.schema.classes) >= WIDEST:
-            raise BadInput("the leaves of a drawn tree cannot be numbered: use a smaller depth")
+        refuse(len({*found.columns}) < len(found.columns), "a drawn tree must have every column once")
+        refuse(found.size * len(self.schema.classes) >= WIDEST, wording.DRAWN_WIDE)
         return found
 
     def _scorer(self, given: Any, depth: int) -> Any:
         if type(given) is CellScores:
             partition = self._countable(self._partition(given.partition, depth + 1))
-            return self._looked_at(CellScores(partition, given.values), "table")
+            return CellScores(partition, given.values)
         if type(given) is PathScores and type(given.tree) is Drawn and type(given.nodes) is np.ndarray:
-            return self._looked_at(PathScores(self._drawn(given.tree), np.array(given.nodes), given.values), "table")
+            return PathScores(self._drawn(given.tree), np.array(given.nodes), given.values)
         if type(given) is Sum:
             return self._sum(given, depth)
         if type(given) is Linear:
-            return self._linear(self._looked_at(Linear(given.weights, given.constant), "start", "tables"))
+            return self._linear(Linear(given.weights, given.constant))
         if type(given) is Odds and type(given.scorer) is not Odds:
             scorer = self._scorer(given.scorer, depth)
             whole(scorer.classes, "the number of classes that have odds", 2, WIDEST)
@@ -181,8 +166,7 @@ class Owner:
         raise BadInput("a scorer must be CellScores, PathScores, Linear, Sum or the Odds of one of these")
 
     def _sum(self, given: Sum, depth: int) -> Sum:
-        if type(given.parts) is not tuple or not {*map(type, given.parts)} <= {CellScores, PathScores}:
-            raise BadInput("a sum needs a tuple of cell scores")
+        refuse(type(given.parts) is not tuple or not {*map(type, given.parts)} <= {CellScores, PathScores}, wording.SUM)
         found = Sum(tuple([self._scorer(part, depth) for part in given.parts]))
         if not 0 < len(found.parts) <= MOST_SUMMED or len({part.classes for part in found.parts}) > 1:
             raise BadInput(f"a sum needs one to {MOST_SUMMED} cell scores, all of the same classes")
@@ -191,25 +175,14 @@ class Owner:
     def _linear(self, found: Linear) -> Linear:
         for name, table in found.tables.items():
             column = self.schema.get(name)  # words can have weights, though a row has many
-            if isinstance(column, Text) and not column.size:
-                raise BadInput(f"column {name!r} is free text without words: no weights can be on it")
-            if table.shape != (column.size, found.classes):
-                raise BadInput(f"the weights of column {name!r} must be a table of its codes by the classes")
-        return found
-
-    @staticmethod
-    def _looked_at(found: Any, *names: str) -> Any:
-        """The copy, which has computed and cached these attributes; raises if they are not as they should be."""
-        for name in names:
-            getattr(found, name)
+            refuse(isinstance(column, Text) and not column.size, wording.WORDLESS.format(name))
+            refuse(table.shape != (column.size, found.classes), wording.WEIGHT_TABLE.format(name))
         return found
 
 
 def own_score(score: Any, schema: Schema, kinds: tuple[type, ...]) -> Any:
     """A copy of the score, with a range of its own; refuses one not on the closed list, or with other weights."""
-    if type(score) not in kinds:
-        raise BadInput(f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
-    if len(getattr(score, "weights", ())) not in (0, len(schema.classes)):
-        raise BadInput("give one weight for each class, or none")
+    refuse(type(score) not in kinds, f"a score must be one of {', '.join(kind.__name__ for kind in kinds)}")
+    refuse(len(getattr(score, "weights", ())) not in (0, len(schema.classes)), wording.WEIGHTS)
     given = {name: getattr(score, name, None) for name in ("cell", "label", "most")}
     return replace(score, **{name: int(value) for name, value in given.items() if isinstance(value, int)})

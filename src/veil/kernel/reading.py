@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from .. import wording
 from ..schema import Schema
 from ..schema.bags import Bags
 from ..schema.codes import coders_of, encode_columns, length_of, matrices_of
 from ..schema.encoding import columns_of
 from ..schema.fine import finest
+from ..schema.refusing import refuse
 from .noise import Noise
 from .people import keep_per_person
 from .recoding import Recoded
@@ -21,16 +22,14 @@ def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
     person's surplus rows."""
     read = {column.name: finest(column, anew=True) for column in schema.column}
     coders, person = coders_of([*read.values()]), [schema.person] if schema.person else []
-    if person and isinstance(rows, np.ndarray) and not rows.dtype.names:
-        raise BadInput("an array has no column names, so nothing tells whose rows are whose: give a data frame")
+    refuse(person and isinstance(rows, np.ndarray) and not rows.dtype.names, wording.NAMELESS)
     columns = columns_of(rows, [*(coders or [schema.column[0].name]), *person], matrices_of(schema))
     length = length_of(next(iter(columns.values())))
     codes = {name: _shuffled(found, noise) for name, found in encode_columns(columns, coders).items()}
     labels = codes[schema.label] if schema.label else np.zeros(length, np.uint8)
     keep = labels < len(schema.classes)
     for name in person:
-        if len(columns[name]) != length:
-            raise BadInput(f"column {name!r} and the others have different lengths")
+        refuse(len(columns[name]) != length, f"column {name!r} and the others have different lengths")
         keep &= keep_per_person(columns[name], schema.rows_per_person, noise)
     recoded = Recoded(codes, read, {}).again([column for column in schema.column if read[column.name] is not column])
     return Table(recoded, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))

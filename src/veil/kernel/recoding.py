@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import wording
 from ..errors import BadInput
 from ..schema import Categorical, Date, Numeric, Schema, Text
 from ..schema.codes import Coder, coder
 from ..schema.fine import Fine, cells_of
+from ..schema.refusing import refuse
 
 FIXED, DECLARED = {str, int, float, bool, type(None)}, {Schema, Categorical, Numeric, Date, Text}  # FIXED: unchanging
 
@@ -34,8 +36,7 @@ def own_columns(columns: Sequence[Any], schema: Schema, recoded: Recoded) -> lis
     own = [*map(owned, columns)]
     for column in own:
         known = schema.get(column.name) if type(column) in (Categorical, Numeric) else None
-        if known is None or column.name == schema.label or known.kind != column.kind:
-            raise BadInput("only a numeric or categorical column of the schema, not the label, can be recoded")
+        refuse(known is None or column.name == schema.label or known.kind != column.kind, wording.RECODED)
         fine = recoded.columns[column.name]
         if not isinstance(fine, (Categorical, Fine)) or getattr(fine, "pools", None):
             raise BadInput(f"column {column.name!r} has declared bins or pools: nothing finer is known to recode from")
@@ -56,7 +57,6 @@ def owned(part: Any) -> Any:
         return part if {*map(type, part)} <= FIXED else tuple([*map(owned, part)])
     if type(part) is dict:
         return {owned(name): owned(inside) for name, inside in [*part.items()]}
-    if type(part) not in FIXED | DECLARED:
-        raise BadInput("a schema must be made of columns, texts and numbers, as Schema and its columns make it")
+    refuse(type(part) not in FIXED | DECLARED, wording.SCHEMA_PARTS)
     fields = type(part).model_fields if type(part) in DECLARED else ()
     return type(part).model_construct(**{name: owned(vars(part)[name]) for name in fields}) if fields else part

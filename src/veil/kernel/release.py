@@ -6,8 +6,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..views import ShownRelease
-from .ledger import Receipt
+from ..views import Receipt, ShownRelease, ShownSparse
 from .noise import Integers
 
 Value = TypeVar("Value", covariant=True)
@@ -25,7 +24,7 @@ class Release(ShownRelease, Generic[Value]):
 
 
 @dataclass(frozen=True)
-class SparseCounts:
+class SparseCounts(ShownSparse):
     """The cells of a grid whose noisy count passed the threshold: codes (cell * classes + class), sorted, and counts.
 
     The arrays have one canonical form, so the same release is the same bytes whichever table it came from. All other
@@ -36,10 +35,6 @@ class SparseCounts:
     counts: Integers
     classes: int
     threshold: int
-
-    def cells(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """The cell and the class of each entry."""
-        return self.codes // self.classes, self.codes % self.classes
 
 
 def frozen(array: npt.NDArray[Any], dtype: Any = np.int64) -> npt.NDArray[Any]:

@@ -13,8 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from .. import wording
 from ..questions.scorers import UNIT
+from ..schema.refusing import refuse
+from .release import frozen
 
 Counts = npt.NDArray[np.int64]
 
@@ -22,34 +24,19 @@ Counts = npt.NDArray[np.int64]
 class Score(Protocol):
     """A whole number from a count table; one added row moves it by `low` to `high`."""
 
-    @property
-    def low(self) -> int: ...
-
-    @property
-    def high(self) -> int: ...
-
-    @property
-    def unit(self) -> int: ...
-
-    @property
-    def numbered(self) -> bool:
-        """Whether it depends on the numbers of cells; to all other scores, an empty cell adds nothing."""
-        return False
-
-    def __call__(self, counts: Counts) -> int: ...
-
-
-class Tabular(Score, Protocol):
-    """A score that can be computed for many tables at once."""
+    low: int
+    high: int
+    unit: int
+    numbered: bool = False  # whether cells count by their numbers; to all other scores, an empty cell adds nothing
 
     def each(self, counts: Counts) -> Counts:
-        """The score of each table; the last two axes are the cells and the classes."""
+        """The score of each of many tables; the last two axes are the cells and the classes."""
 
     def __call__(self, counts: Counts) -> int:
         return int(self.each(counts))
 
 
-class Cellwise(Tabular, Protocol):
+class Cellwise(Score, Protocol):
     """A score that is a sum over cells, each term from the counts of its own cell."""
 
     def cells(self, counts: Counts) -> Counts:
@@ -60,11 +47,8 @@ class Cellwise(Tabular, Protocol):
 
 
 @dataclass(frozen=True)
-class Rows(Tabular):
-    """The rows in one cell, of one class or of all.
-
-    A row adds one if it lies in the cell and nothing otherwise.
-    """
+class Rows(Score):
+    """The rows in one cell, of one class or of all. A row adds one if it lies in the cell and nothing otherwise."""
 
     cell: int = 0
     label: int | None = None
@@ -77,11 +61,9 @@ class Rows(Tabular):
 
 
 @dataclass(frozen=True)
-class Difference(Tabular):
-    """The count of the largest class of one cell minus that of its smallest.
-
-    A row raises one count of the cell by one or none, so each of the two rises by zero or one.
-    """
+class Difference(Score):
+    """The count of the largest class of one cell minus that of its smallest. A row raises one count of the cell by one
+    or none, so each of the two rises by zero or one."""
 
     cell: int = 0
     low, high, unit = -1, 1, 1
@@ -92,11 +74,9 @@ class Difference(Tabular):
 
 
 @dataclass(frozen=True)
-class Purity(Tabular):
-    """The purity index: the largest such difference of any cell.
-
-    A row changes the difference of its own cell by one at most, so the largest of them by no more.
-    """
+class Purity(Score):
+    """The purity index: the largest such difference of any cell. A row changes the difference of its own cell by one at
+    most, so the largest of them by no more."""
 
     low, high, unit = -1, 1, 1
 
@@ -106,10 +86,8 @@ class Purity(Tabular):
 
 @dataclass(frozen=True)
 class Majority(Cellwise):
-    """The rows that agree with the most frequent class of their cell.
-
-    A row raises one count by one, so its cell's maximum rises by zero or one and no other changes.
-    """
+    """The rows that agree with the most frequent class of their cell. A row raises one count by one, so its cell's
+    maximum rises by zero or one and no other changes."""
 
     low, high, unit = 0, 1, 1
 
@@ -119,16 +97,14 @@ class Majority(Cellwise):
 
 @dataclass(frozen=True)
 class Correct(Score):
-    """The rows whose class is the number of their cell; for the cells of `Predicted`, the right predictions.
-
-    A row adds one if its cell has its class's number and nothing otherwise.
-    """
+    """The rows whose class is the number of their cell; for the cells of `Predicted`, the right predictions. A row adds
+    one if its cell has its class's number and nothing otherwise."""
 
     low, high, unit = 0, 1, 1
     numbered = True
 
-    def __call__(self, counts: Counts) -> int:
-        return int(np.trace(counts))
+    def each(self, counts: Counts) -> Counts:
+        return np.asarray(np.trace(counts, axis1=-2, axis2=-1))
 
 
 @dataclass(frozen=True)
@@ -138,22 +114,20 @@ class Gini(Cellwise):
     A row of class c in a cell of A rows changes the cell's impurity by 1 - ((2a+1)A - S)/(A(A+1)), a = n_c, S = sum
     of squares: zero in a pure cell, largest (2A/(A+1) < 2) at a = 0, S = A^2, and never negative. Rounding each cell
     up to units keeps a change of [0, 2) within [0, 2] units of 1. The quotient is split before scaling, so that
-    nothing overflows below 2^31 rows in a cell.
+    nothing overflows below 2^31 rows.
     """
 
     low, high, unit = -2 * UNIT, 0, UNIT
 
     def cells(self, counts: Counts) -> Counts:
-        rows = counts.sum(axis=-1)
-        if rows.max(initial=0) >= 2**31:
-            return np.apply_along_axis(_gini_cell, -1, counts)
-        whole, rest = np.divmod(rows * rows - (counts * counts).sum(axis=-1), np.maximum(rows, 1))
-        return np.asarray((-rest * UNIT) // np.maximum(rows, 1) - whole * UNIT)
+        rows = (counts := _squarable(counts)).sum(axis=-1)
+        pairs, rows = rows * rows - (counts * counts).sum(axis=-1), np.maximum(rows, 1)
+        return np.asarray((-(pairs % rows) * UNIT) // rows - pairs // rows * UNIT)
 
 
-def _gini_cell(counts: Counts) -> int:
-    rows = int(counts.sum())
-    return (rows * rows - sum(int(n) ** 2 for n in counts)) * -UNIT // max(rows, 1)
+def _squarable(counts: Counts) -> Counts:
+    """The counts, as Python's integers if squares of others would overflow."""
+    return counts.astype(object if counts.sum() >= 2**31 else np.int64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -169,11 +143,10 @@ class Entropy(Cellwise):
     high, unit = 0, UNIT
 
     def __post_init__(self) -> None:
-        if not isinstance(self.most, int) or not 1 <= self.most <= 1 << 24:
-            raise BadInput("most must be a whole number between 1 and 2^24")
+        refuse(not isinstance(self.most, int) or not 1 <= self.most <= 1 << 24, wording.ENTROPY_MOST)
 
     @cached_property
-    def low(self) -> int:
+    def low(self) -> int:  # type: ignore[override]
         steps = np.diff(_entropy_table(self.most))
         return -int(steps.max() - steps.min())
 
@@ -193,9 +166,7 @@ def _entropy_table(most: int) -> Counts:
     x = np.arange(most + 2, dtype=np.float64)
     exact = x * np.log2(np.maximum(x, 1)) * UNIT
     steps = np.maximum.accumulate(np.floor(np.diff(exact) + 0.5).astype(np.int64))
-    table = np.concatenate([[0], np.cumsum(steps)])
-    table.flags.writeable = False
-    return table
+    return frozen(np.concatenate([[0], np.cumsum(steps)]))
 
 
 @dataclass(frozen=True)
@@ -215,17 +186,16 @@ class ExpectedCorrect(Cellwise):
     unit = UNIT
 
     def __post_init__(self) -> None:
-        if type(self.epsilon) not in (int, float) or not 1e-3 <= self.epsilon <= 1e6:
-            raise BadInput("the epsilon of ExpectedCorrect must lie between 0.001 and a million")
-        if type(self.weights) is not tuple or not all(type(w) is int and 1 <= w <= PARTS for w in self.weights):
-            raise BadInput(f"weights must be a tuple of whole numbers of sixteenths, from 1 to {PARTS}")
+        refuse(type(self.epsilon) not in (int, float) or not 1e-3 <= self.epsilon <= 1e6, wording.EXPECTED_EPSILON)
+        fitting = type(self.weights) is tuple and all(type(w) is int and 1 <= w <= PARTS for w in self.weights)
+        refuse(not fitting, f"weights must be a tuple of whole numbers of sixteenths, from 1 to {PARTS}")
 
     @cached_property
-    def low(self) -> int:
+    def low(self) -> int:  # type: ignore[override]
         return PARTS * min(int(np.diff(self._losses).min()), 0)
 
     @cached_property
-    def high(self) -> int:
+    def high(self) -> int:  # type: ignore[override]
         return PARTS * int(max((UNIT // PARTS - np.diff(self._losses)).max(), np.diff(self._losses).max()))
 
     @cached_property
@@ -249,9 +219,7 @@ PARTS = 16  # a class weight is a number of sixteenths
 def _expected_losses(epsilon: float) -> Counts:
     """D P(D) in units, for D = 0, 1, 2, ... sixteenths of a row up to where it is less than one unit."""
     x = np.arange(floor(PARTS * (40 / epsilon + 1)) + 2, dtype=np.float64) / PARTS
-    table = np.floor(x * (1 + epsilon * x / 2) * np.exp(-epsilon * x) / 2 * UNIT).astype(np.int64)
-    table.flags.writeable = False
-    return table
+    return frozen(np.floor(x * (1 + epsilon * x / 2) * np.exp(-epsilon * x) / 2 * UNIT))
 
 
 @dataclass(frozen=True)
@@ -268,10 +236,9 @@ class Discernibility(Score):
 
     low, high, unit = 0, 2, 1
 
-    def __call__(self, counts: Counts) -> int:
-        counts = counts.astype(object if counts.sum() >= 2**31 else np.int64, copy=False)  # squares would overflow
-        rows = counts.sum(axis=1)
-        return -int((rows * rows - (counts * counts).sum(axis=1)).sum())
+    def each(self, counts: Counts) -> Counts:
+        rows = (counts := _squarable(counts)).sum(axis=-1)
+        return np.asarray(-(rows * rows - (counts * counts).sum(axis=-1)).sum(axis=-1))
 
 
 CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)

@@ -13,23 +13,14 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from weakref import WeakSet
 
+from .. import wording
 from ..errors import LedgerProblem
+from ..schema.refusing import refuse
 
 try:
     import fcntl
 except ImportError:  # not a POSIX system: ledgers live in memory there
     fcntl = None  # type: ignore[assignment]
-
-SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
-FULL = "cannot grow, the disk is full: free some space and ask again; nothing was answered"
-DISK = "cannot be written, the disk reports an error: check it and ask again; nothing was answered"
-DENIED = "cannot be used: ask its owner for read and write permission to the file"
-ADVICE = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), FULL),
-    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), DENIED),
-    errno.ENOENT: "is gone: put it back, or open it where it is now",
-}
-CHANGED = "was cut short or changed while it was open: restore its newest copy, then open it again"
 
 
 class Place(NamedTuple):
@@ -46,14 +37,11 @@ class Turn:
         self._store, self._file, self._torn, self._process = store, file, 0, os.getpid()
 
     def after(self, place: Place) -> tuple[list[bytes], Place]:
-        """The whole lines after a place, and the place after them.
-
-        What follows the last newline was never answered: an answer is given when its newline is on the disk.
-        """
+        """The whole lines after a place, and the place after them. What follows the last newline was never answered: an
+        answer is given when its newline is on the disk."""
         self._file.seek(place.end - len(place.last))
         known, new = (data := self._file.read())[: len(place.last)], data[len(place.last) :]
-        if known != place.last:
-            raise LedgerProblem(f"{self._store} {CHANGED}")
+        self._still(known == place.last)
         whole, newline, torn = new.rpartition(b"\n")
         self._torn = len(torn)
         if not newline:
@@ -66,17 +54,18 @@ class Turn:
         size = self._file.seek(0, os.SEEK_END)
         if self._torn and size == place.end + self._torn:  # by somebody who was killed, or whose disk was full
             size = self._file.truncate(place.end)
-        if size != place.end:
-            raise LedgerProblem(f"{self._store} {CHANGED}")
-        if os.getpid() != self._process:
-            raise LedgerProblem(f"{self._store} is in the middle of a charge of another process: ask again")
+        self._still(size == place.end)
+        refuse(os.getpid() != self._process, wording.OTHERS_CHARGE.format(self._store), LedgerProblem)
         if self._file.write(line) != len(line):
             raise OSError(errno.ENOSPC, "a short write")
         landed = self._file.tell() == place.end + len(line)  # elsewhere if anybody wrote at the same time
         self._store.settle(self._file)
         self._file.seek(place.end)
-        if not landed or self._file.read() != line:
-            raise LedgerProblem(f"{self._store} {CHANGED}")
+        self._still(landed and self._file.read() == line)
+
+    def _still(self, there: bool) -> None:
+        """Refuse a file in which something is not where it was left."""
+        refuse(not there, wording.CUT_SHORT.format(self._store), LedgerProblem)
 
 
 class Store:
@@ -98,17 +87,14 @@ class Store:
     @contextmanager
     def turn(self, write: bool = False) -> Iterator[Turn]:
         with self._lock:
-            if self._busy.locked():  # asked by a signal handler in the middle of a charge
-                raise LedgerProblem(f"{self} is in the middle of a charge: ask again when it is done")
+            refuse(self._busy.locked(), wording.BUSY.format(self), LedgerProblem)  # asked by a signal handler
             with self._busy, self._explained():
                 with self._opened(write) if self.path else self._remembered() as file:
                     yield Turn(self, file)
 
     @contextmanager
     def _remembered(self) -> Iterator[BinaryIO]:
-        if self._process != os.getpid():
-            said = "this ledger lives in the memory of another process, which would not see what is spent here"
-            raise LedgerProblem(f"{said}: keep it in a file with Ledger.create(path, ...)")
+        refuse(self._process != os.getpid(), wording.OTHERS_MEMORY, LedgerProblem)
         yield self._memory
 
     @contextmanager
@@ -129,19 +115,17 @@ class Store:
         while True:
             with suppress(BlockingIOError):
                 return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if time.monotonic() > deadline:
-                raise LedgerProblem(f"{self} is locked by another program: close it, or try again")
+            refuse(time.monotonic() > deadline, wording.LOCKED.format(self), LedgerProblem)
             time.sleep(pause * random.random())
             pause = min(pause * 1.5, 0.005)
 
     def _check_place(self, file: BinaryIO) -> None:
         """Refuse a file that was moved or replaced meanwhile, or has two names: charges would go where nobody looks."""
         found, named = os.fstat(file.fileno()), os.stat(str(self.path))
-        self._file = self._file or (found.st_dev, found.st_ino)
-        if not (found.st_dev, found.st_ino) == (named.st_dev, named.st_ino) == self._file:
-            raise LedgerProblem(f"{self} was moved or replaced while it was open: open it again")
-        if named.st_nlink > 1:
-            raise LedgerProblem(f"{self} has a second name, where it may be replaced unseen: remove that hard link")
+        own, there = (found.st_dev, found.st_ino), (named.st_dev, named.st_ino)
+        self._file = self._file or own
+        refuse(not own == there == self._file, wording.MOVED.format(self), LedgerProblem)
+        refuse(named.st_nlink > 1, wording.SECOND_NAME.format(self), LedgerProblem)
 
     def settle(self, file: BinaryIO) -> None:
         """Flush what was written to the disk, and check that the path still leads to this file."""
@@ -154,7 +138,7 @@ class Store:
         try:
             yield
         except OSError as error:
-            raise LedgerProblem(f"{self} {ADVICE.get(error.errno or 0, DISK)}") from None
+            raise LedgerProblem(f"{self} {wording.DISK.get(error.errno or 0, wording.DISK_ERROR)}") from None
 
     def __str__(self) -> str:
         return f"ledger {self.path or 'in memory'}"
@@ -188,17 +172,6 @@ def _sync(descriptor: int) -> None:
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
     else:
         os.fsync(descriptor)
-
-
-def check_file(path: Path) -> None:
-    """Raise LedgerProblem unless there is a file that may be a ledger of this version."""
-    if not os.path.isfile(path):
-        raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
-    if fcntl is None:
-        raise LedgerProblem("a ledger file needs the locks of Linux, macOS or another POSIX system: use Ledger(...)")
-    with suppress(OSError), open(path, "rb") as file:
-        if file.read(len(SQLITE)) == SQLITE:
-            raise LedgerProblem(f"ledger {path} is of an earlier version: run `veil ledger upgrade {path}` once")
 
 
 def create_file(path: Path, line: bytes) -> None:

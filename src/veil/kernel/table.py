@@ -41,10 +41,8 @@ class Table:
         return Table(self.columns.again(columns), self._labels, self.classes, self._rows)
 
     def cells(self, partition: Partition, block: int = BLOCK) -> Iterator[tuple[Any, Any]]:
-        """The cells and classes of the rows, block by block; one empty block if there are no rows.
-
-        So a question is evaluated even then, and neither an error nor a filled cache tells whether there were rows.
-        """
+        """The cells and classes of the rows, block by block; one empty block if there are no rows. So a question is
+        evaluated even then, and neither an error nor a filled cache tells whether there were rows."""
         for start in range(0, max(len(self), 1), block):
             part = slice(start, start + block)
             codes = {name: self.column(name, part) for name in (LABEL, *partition.columns)}

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..questions import Axis, Grid
+from ..questions.bundling import as_one, bundles, by_column
 from ..questions.grids import join
 from .noise import Integers
 from .table import BLOCK, LABEL, Table
-from .verbs.count import added_up, as_one, bundles
+from .verbs.count import added_up
 
 MOST_CELLS = 1 << 22  # grids with more counters (cells x classes) are counted by sorting the rows
 MOST_KEPT = 1 << 25  # cached cells of rows, for axes that several grids begin with
@@ -141,19 +142,9 @@ def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
     return np.array([group for _, group in pairs]) if len(pairs) == finer.size else None
 
 
-def by_column(axes: Sequence[Axis]) -> dict[str, list[int]]:
-    """{column: indices of its axes}."""
-    places: dict[str, list[int]] = {axis.column: [] for axis in axes}
-    for place, axis in enumerate(axes):
-        places[axis.column].append(place)
-    return places
-
-
 def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:
-    """A 0/1 matrix, groups x codes, of all groups of these axes of one column, and the first row of each axis.
-
-    It is sparse if it is large, since an axis with a group for every category would be a square matrix.
-    """
+    """A 0/1 matrix, groups x codes, of all groups of these axes of one column, and the first row of each axis. It is
+    sparse if it is large, since an axis with a group for every category would be a square matrix."""
     starts = [0, *accumulate(axis.size for axis in axes)]
     shape = (starts.pop(), len(axes[0].groups))
     places = np.array([axis.groups for axis in axes]) + np.array(starts)[:, None]

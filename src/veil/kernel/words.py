@@ -11,10 +11,8 @@ from .table import LABEL, WORD_ROWS, Table
 
 
 def word_counts(table: Table, bag: Bag, most: int | None, classes: int) -> Integers:
-    """Exact counts, words x classes; a row counts for the first `most` of the bag's words that it has, or for all.
-
-    A row adds one to at most `most` counts: the bag's reach, if that is given.
-    """
+    """Exact counts, words x classes; a row counts for the first `most` of the bag's words that it has, or for all. A
+    row adds one to at most `most` counts: the bag's reach, if that is given."""
     counts = np.zeros(bag.size * classes, np.int64)
     for start in range(0, len(table), WORD_ROWS):
         part = slice(start, start + WORD_ROWS)
@@ -32,10 +30,8 @@ def word_tables(table: Table, bag: Bag) -> Integers:
 
 
 def first_words(bag: Bag, rows: Any, most: int | None) -> tuple[npt.NDArray[Any], Integers]:
-    """For every word of a row that is in the bag, its index there and its row; of every row the first `most`.
-
-    The words of a row are in an order that was drawn at random when the table was read.
-    """
+    """For every word of a row that is in the bag, its index there and its row; of every row the first `most`. The words
+    of a row are in an order that was drawn at random when the table was read."""
     place = np.full(int(bag.codes[-1]) + 2, -1, np.int32)  # the last stands for all words beyond
     place[bag.codes] = np.arange(bag.size)
     places, holders = place.take(rows.words, mode="clip"), rows.rows  # in words' own type the last may not exist

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from .. import wording
+from ..schema.refusing import refuse
 from .grids import Axis
 from .kinds import Described, Encoded, Integers
 from .scorers import fixed_point
@@ -53,10 +54,7 @@ class Drawn(Described):
     def cells(self, codes: Encoded) -> Integers:
         """The leaf of each row; every step works on each row by itself."""
         groups = np.column_stack([axis.pick(codes[axis.column]) for axis in self.axes]).astype(np.int32)
-        low, high = (
-            np.zeros_like(groups),
-            np.tile(np.array([axis.size for axis in self.axes], np.int32), (len(groups), 1)),
-        )
+        low, high = np.zeros_like(groups), np.zeros_like(groups) + np.array([axis.size for axis in self.axes], np.int32)
         leaves, parts, rows = np.zeros(len(groups), np.int64), np.ones(len(groups), np.int64), np.arange(len(groups))
         for level in range(self.depth):
             divides = high - low > 1  # columns with two reachable groups or more
@@ -92,10 +90,8 @@ def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 @dataclass(frozen=True, eq=False)
 class PathScores(Described):
-    """Scores for some nodes of a drawn tree, the root among them; a row has those of the last on its path.
-
-    `nodes` are sorted numbers: a node's branches as a number with one digit a level, after those of all levels above.
-    """
+    """Scores for some nodes of a drawn tree, the root among them; a row has those of the last on its path. `nodes` are
+    sorted numbers: a node's branches as a number with one digit a level, after those of all levels above."""
 
     tree: Drawn
     nodes: npt.NDArray[Any]
@@ -105,15 +101,9 @@ class PathScores(Described):
     def table(self) -> Integers:
         table, nodes = fixed_point(self.values), self.nodes
         whole = type(nodes) is np.ndarray and nodes.dtype == np.int64 and nodes.ndim == 1 and len(nodes) > 0
-        if not whole or nodes[0] != 0 or np.any(nodes[1:] <= nodes[:-1]):
-            raise BadInput("path scores need sorted numbers of nodes, the root's, which is 0, among them")
-        if table.ndim != 2 or len(table) != len(nodes) or not table.size:
-            raise BadInput("path scores need one row for each node and one column for each class")
+        refuse(not whole or nodes[0] != 0 or np.any(nodes[1:] <= nodes[:-1]), wording.NODES)
+        refuse(table.ndim != 2 or len(table) != len(nodes) or not table.size, wording.PATH_SCORES)
         return table
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.tree.columns
 
     @property
     def classes(self) -> int:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
-from .kinds import Described, Encoded
+from ..schema.refusing import refuse
+from .kinds import Described, Encoded, Named
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,14 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Grid(Described):
+class Grid(Named, Described):
     """Combinations of bins, categories or groups of them, one axis a column; no axis at all is the whole table."""
 
     axes: tuple[Axis, ...] = ()
     reach = 1
 
     def __post_init__(self) -> None:
-        if len(set(self.columns)) < len(self.axes):
-            raise BadInput("a grid can hold a column only once")
+        refuse(len(set(self.columns)) < len(self.axes), "a grid can hold a column only once")
 
     def __and__(self, other: "Grid") -> "Grid":
         return Grid(self.axes + other.axes)
@@ -67,14 +66,6 @@ class Grid(Described):
         if not self.axes:
             return np.zeros(rows_of(codes), np.uint8)
         return join([(axis.pick(codes[axis.column]), axis.size) for axis in self.axes])
-
-    def names(self, cell: int) -> tuple[str, ...]:
-        """The name of a cell's group on every axis."""
-        names = []
-        for axis in reversed(self.axes):
-            cell, group = divmod(int(cell), axis.size)
-            names.append(axis.names[group])
-        return tuple(reversed(names))
 
 
 def join(parts: Sequence[tuple[npt.NDArray[Any], int]]) -> npt.NDArray[Any]:

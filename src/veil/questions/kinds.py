@@ -1,6 +1,7 @@
 """The base classes of questions: partitions and scorers. No row comes here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,25 @@ class Described:
     def describe(self) -> str:
         """The question in a few words."""
         return DESCRIPTIONS[type(self).__name__](self)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns of which it is given codes, those of its parts: no other is there to look at."""
+        return tuple(dict.fromkeys(name for part in PARTS[type(self).__name__](self) for name in part.columns))
+
+
+class Named:
+    """A grid whose cells have names, for whoever shows them."""
+
+    axes: tuple[Any, ...]
+
+    def names(self, cell: int) -> tuple[str, ...]:
+        """The name of a cell's group on every axis."""
+        names = []
+        for axis in reversed(self.axes):
+            cell, group = divmod(int(cell), axis.size)
+            names.append(axis.names[group])
+        return tuple(reversed(names))
 
 
 class Partition(Protocol):
@@ -48,6 +68,15 @@ class Scorer(Protocol):
     def describe(self) -> str: ...
 
 
+PARTS: dict[str, Callable[[Any], Iterable[Any]]] = {
+    "Tree": lambda q: (q.cut, *q.branches),
+    "PathScores": lambda q: (q.tree,),
+    "Binned": lambda q: (q.scorer,),
+    "Predicted": lambda q: (q.scorer,),
+    "CellScores": lambda q: (q.partition,),
+    "Sum": lambda q: q.parts,
+    "Odds": lambda q: (q.scorer,),
+}
 DESCRIPTIONS: dict[str, Callable[[Any], str]] = {
     "Grid": lambda q: " x ".join(f"{axis.column}[{axis.size}]" for axis in q.axes) or "all rows",
     "Grouped": lambda q: f"{q.size} groups of the cells of {q.grid.describe()}",

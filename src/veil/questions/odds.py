@@ -22,10 +22,6 @@ class Odds(Described):
     label: int
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scorer.columns
-
-    @property
     def classes(self) -> int:
         return 1
 
@@ -34,10 +30,8 @@ class Odds(Described):
 
 
 def odds_of(scores: Integers, label: int) -> Integers:
-    """The log-odds of a class against all others, rows x 1, from scores that are logarithms of probabilities.
-
-    They are computed in integers, with two constant tables, from each row's own scores: no other row changes a bit.
-    """
+    """The log-odds of a class against all others, rows x 1, from scores that are logarithms of probabilities. They are
+    computed in integers, with two constant tables, from each row's own scores: no other row changes a bit."""
     others = np.delete(scores, label, axis=1)
     best = others.max(axis=1, keepdims=True)
     below = np.clip((best - others) >> SHIFT, 0, len(SHARES) - 1)  # sums of huge weights may have overflowed

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import wording
 from ..errors import BadInput
 from ..schema.bags import Bags
+from ..schema.refusing import refuse
 from .grids import rows_of
 from .kinds import Described, Encoded, Integers, Partition, Scorer
 
@@ -31,17 +33,12 @@ class Binned(Described):
     @cached_property
     def cuts(self) -> Integers:
         cuts = fixed_point(self.edges)
-        if cuts.ndim != 1 or np.any(np.diff(cuts) <= 0):
-            raise BadInput("edges must increase, by at least 1e-6")
+        refuse(cuts.ndim != 1 or np.any(np.diff(cuts) <= 0), "edges must increase, by at least 1e-6")
         return cuts
 
     @property
     def size(self) -> int:
         return len(self.cuts) + 1
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scorer.columns
 
     def cells(self, codes: Encoded) -> Integers:
         return np.searchsorted(self.cuts, self.scorer.scores(codes)[:, self.label], side="right")
@@ -58,10 +55,6 @@ class Predicted(Described):
     def size(self) -> int:
         return self.scorer.classes
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scorer.columns
-
     def cells(self, codes: Encoded) -> Integers:
         return np.asarray(self.scorer.scores(codes).argmax(axis=1))
 
@@ -76,13 +69,8 @@ class CellScores(Described):
     @cached_property
     def table(self) -> Integers:
         table = fixed_point(self.values)
-        if table.ndim != 2 or len(table) != self.partition.size or not table.size:
-            raise BadInput("cell scores need one row for each cell and one column for each class")
+        refuse(table.ndim != 2 or len(table) != self.partition.size or not table.size, wording.CELL_SCORES)
         return table
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.partition.columns
 
     @property
     def classes(self) -> int:
@@ -97,10 +85,6 @@ class Sum(Described):
     """The sum of several scorers, each by cells or by nodes of drawn trees."""
 
     parts: tuple[Scorer, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
 
     @property
     def classes(self) -> int:
@@ -132,8 +116,7 @@ class Linear(Described):
     @cached_property
     def start(self) -> Integers:
         start = fixed_point(self.constant)
-        if start.ndim != 1 or not start.size:
-            raise BadInput("a linear scorer needs a list with one constant for each class")
+        refuse(start.ndim != 1 or not start.size, "a linear scorer needs a list with one constant for each class")
         return start
 
     @property
@@ -154,6 +137,5 @@ def fixed_point(values: npt.ArrayLike | Iterable[float]) -> Integers:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise BadInput("scores and edges must be numbers, in rows of equal length") from None
-    if np.isnan(array).any():
-        raise BadInput("a score or an edge is not a number")
+    refuse(np.isnan(array).any(), "a score or an edge is not a number")
     return np.floor(np.clip(array, -(2.0**30), 2.0**30) * UNIT + 0.5).astype(np.int64)

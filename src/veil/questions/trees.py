@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import BadInput
+from ..schema.refusing import refuse
 from .grids import WHOLE, Grid
 from .kinds import Described, Encoded, Integers, Partition
 
@@ -19,16 +19,11 @@ class Tree(Described):
     reach = 1
 
     def __post_init__(self) -> None:
-        if self.cut.size != len(self.branches):
-            raise BadInput("a tree needs one branch for every cell of its cut")
+        refuse(self.cut.size != len(self.branches), "a tree needs one branch for every cell of its cut")
 
     @cached_property
     def size(self) -> int:
         return sum(branch.size for branch in self.branches)
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for part in (self.cut, *self.branches) for name in part.columns))
 
     @cached_property
     def steps(self) -> tuple[tuple[str, ...], Integers, Integers] | None:

@@ -15,8 +15,10 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from .. import wording
 from ..errors import BadInput
 from .encoding import BLOCK, is_sparse, numbers, quiet, texts
+from .refusing import refuse
 
 WORD = re.compile(r"\w\w+")
 ENTRIES = 1 << 18  # of a matrix read at a time, to bound the memory beside the result
@@ -79,8 +81,7 @@ def bucket(word: str, buckets: int) -> int:
 
 def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags:
     """The words of every row of a matrix, sparse or dense, with a column for each word."""
-    if matrix.ndim != 2 or matrix.shape[1] != size:
-        raise BadInput(f"column {name!r} must be a matrix with {size} columns, one for each declared word")
+    refuse(matrix.ndim != 2 or matrix.shape[1] != size, wording.MATRIX_SIZE.format(name, size))
     if matrix.dtype.kind not in "biuf" and (is_sparse(matrix) or matrix.dtype.kind == "c"):
         raise BadInput(f"column {name!r} must be a matrix of real numbers")
     rows = matrix if isinstance(matrix, np.ndarray) else _by_rows(matrix, name)
@@ -96,10 +97,8 @@ def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags
 
 
 def _by_rows(matrix: Any, name: str) -> Any:
-    """A sparse matrix in CSR form, checked: an index beyond its ends would read other memory.
-
-    In a matrix that is CSR already, column indices that are no words do no harm, and are left out row by row.
-    """
+    """A sparse matrix in CSR form, checked: an index beyond its ends would read other memory. In a matrix that is CSR
+    already, column indices that are no words do no harm, and are left out row by row."""
     try:
         starts = matrix.indptr if matrix.format in ("csr", "csc", "bsr") else np.zeros(1)
         if hasattr(matrix, "indptr"):  # SciPy's check stops if the last start is not positive

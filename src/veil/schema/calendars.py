@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..display import readable
-from .moments import DAY, DIRECTIVES, MONTHS
+from .forms import DIRECTIVES, MONTHS
+from .moments import DAY
 
 UNITS = {"decade": 3652 * DAY, "year": 365 * DAY, "quarter": 90 * DAY, "month": 28 * DAY, "week": 7 * DAY, "day": DAY}
 UNITS["hour"] = 3600  # shortest length of each unit, in seconds

@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from .. import wording
 from ..progress import advance
+from ..solver.cuts import guesser
 from .bags import Bags, bucket, matrix_bags, text_bags
 from .encoding import Codes, as_column, category_codes, columns_of, in_blocks, is_matrix, numbers
 from .moments import reader
+from .refusing import refuse
 
 MANY = 1 << 14  # rows from which on columns are encoded in threads
-FEW_CUTS, BUCKETS = 60, 1 << 15
+FEW_CUTS = 60
 Coder = Callable[[Any], Codes | Bags]
 
 
@@ -43,8 +45,7 @@ def coders_of(columns: Sequence[Any]) -> dict[str, Coder]:
     """{name: function from values to codes}, for every column that is encoded."""
     wanted = [column for column in columns if column.size]
     coders = {column.name: coder(column) for column in wanted}
-    if len(coders) < len(wanted):  # two of one name: one would have the codes, another the size
-        raise BadInput("two columns have the same name: rename one, or leave it out")
+    refuse(len(coders) < len(wanted), wording.TWICE)  # two of one name: one would have the codes, another the size
     return coders
 
 
@@ -93,31 +94,16 @@ def _bins(column: Any, last: int) -> Callable[[Any], npt.NDArray[Any]]:
 
 
 def _cuts_below(cuts: npt.NDArray[np.float64]) -> Callable[[npt.NDArray[np.float64]], npt.NDArray[Any]]:
-    """A function that counts the cuts at or below each number. Few cuts are compared one after the other.
-
-    For many, their range is divided into equal buckets. A larger number never has a lower bucket, since each step of
-    the computation keeps the order: so cuts in lower buckets are below it, and those in higher ones are not. In its
-    own bucket one cut is compared; those of crowded buckets are searched in the same way, in buckets of their own.
-    """
+    """A function that counts the cuts at or below each number: few are compared one after the other. Of many, somebody
+    guesses the number; where the cuts around it are not on the two sides of the number, it is searched for."""
     if len(cuts) <= FEW_CUTS:
         return lambda x: _few_below(cuts, x)
-    low, scale, kind = cuts[0], BUCKETS / (cuts[-1] - cuts[0]), np.min_scalar_type(len(cuts) + 1)
-
-    def buckets(x: npt.NDArray[np.float64]) -> npt.NDArray[np.uint16]:
-        clipped = np.fmin(np.fmax((x - low) * scale + 0.5, 0), BUCKETS)  # NaN as 0: a cast of it is undefined
-        return np.asarray(clipped, np.uint16)
-
-    places, ends, every = buckets(cuts), np.append(cuts, np.inf), np.arange(2**16)
-    first, crowded = np.searchsorted(places, every), np.bincount(places, minlength=2**16) > 1
-    if np.count_nonzero(inner := crowded[places]) > 0.8 * len(cuts):
-        return lambda x: np.searchsorted(cuts, x, side="right")
-    others, within = first - np.searchsorted(places[inner], every), _cuts_below(cuts[inner])
+    kind, ends, guess = np.min_scalar_type(len(cuts) + 1), np.r_[-np.inf, cuts, np.inf], guesser(cuts.copy())
 
     def below(x: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        codes = np.take(first.astype(kind), found := buckets(x))
-        codes += x >= np.take(ends, codes)
-        rest = np.flatnonzero(np.take(crowded, found))
-        codes[rest] = np.take(others, found[rest]) + within(x[rest])
+        codes: npt.NDArray[Any] = np.minimum(guess(x), len(cuts)).astype(kind, copy=False)
+        wrong = np.flatnonzero(~((ends.take(codes) <= x) & (x < ends[1:].take(codes))))
+        codes[wrong] = np.searchsorted(cuts, x[wrong], side="right")
         return codes
 
     return below
@@ -145,8 +131,7 @@ def encode_columns(columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> d
     """The codes of all columns; of many rows in threads, since Arrow and NumPy release the interpreter lock."""
     lengths = {name: length_of(columns[name]) for name in coders}
     for first, name in pairwise(coders):
-        if lengths[first] != lengths[name]:
-            raise BadInput(f"columns {first!r} and {name!r} have different lengths")
+        refuse(lengths[first] != lengths[name], f"columns {first!r} and {name!r} have different lengths")
     helpers = (os.cpu_count() or 1) - 1 if max(lengths.values(), default=0) >= MANY else 0
     advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
 

@@ -20,7 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import wording
 from ..errors import BadInput
+from .refusing import refuse
 from .spelling import TRUTH, alike, spelling, written_out
 
 BLOCK = 1 << 17  # rows encoded at a time, to bound the memory beside the result
@@ -46,8 +48,8 @@ def picked(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     elif not isinstance(rows, Mapping):
         rows = _frame(rows)
     present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
-    if absent := [name for name in names if name not in present]:
-        raise BadInput(f"the rows have no column {', '.join(map(repr, absent))}: check the names against the schema")
+    absent = ", ".join(repr(name) for name in names if name not in present)
+    refuse(absent, f"the rows have no column {absent}: check the names against the schema")
     return {name: rows[name] for name in names}
 
 
@@ -58,8 +60,7 @@ def is_matrix(values: Any) -> bool:
 
 def is_sparse(values: Any) -> bool:
     """Whether values are a SciPy sparse matrix. SciPy is slow to import, and before that there is none."""
-    loaded = sys.modules.get("scipy.sparse")
-    return loaded is not None and bool(loaded.issparse(values))
+    return "scipy.sparse" in sys.modules and bool(sys.modules["scipy.sparse"].issparse(values))
 
 
 def _frame(rows: Any) -> Any:
@@ -72,8 +73,7 @@ def _frame(rows: Any) -> Any:
         raise BadInput(f"rows must be {ROWS}") from None
     except Exception:
         raise BadInput("the data frame cannot be used: check that no two columns have the same name") from None
-    if isinstance(frame, nw.LazyFrame):  # computing it could fail on a value, and twice could give two orders of rows
-        raise BadInput("the data frame is lazy: collect it first")
+    refuse(isinstance(frame, nw.LazyFrame), "the data frame is lazy: collect it first")  # that could fail on a value
     return frame
 
 
@@ -81,8 +81,7 @@ def _array_columns(rows: npt.NDArray[Any], names: Sequence[str]) -> dict[str, An
     rows = rows if isinstance(rows, np.ma.MaskedArray) else np.asarray(rows)
     if rows.dtype.names:
         return {name: rows[name] for name in rows.dtype.names}
-    if rows.ndim != 2 or rows.shape[1] != len(names):
-        raise BadInput(f"a NumPy array needs two dimensions and the schema's {len(names)} columns, in its order")
+    refuse(rows.ndim != 2 or rows.shape[1] != len(names), wording.ARRAY.format(len(names)))
     return {name: rows[:, i] for i, name in enumerate(names)}
 
 
@@ -94,8 +93,7 @@ def as_column(values: Any, name: str) -> Any:
     if isinstance(values, SERIES) or isinstance(values, np.ndarray) and values.ndim == 1:
         return values
     odd = isinstance(values, (str, bytes, Mapping, np.ndarray)) or hasattr(values, "columns") or is_sparse(values)
-    if odd or not isinstance(values, Collection):
-        raise BadInput(f"column {name!r} must be a list, a series or an array of one dimension")
+    refuse(odd or not isinstance(values, Collection), wording.ONE_DIMENSION.format(name))
     return np.fromiter(values, object, len(values))
 
 
@@ -188,9 +186,9 @@ def _looked_up(block: Any, code_of: Mapping[str, int]) -> npt.NDArray[Any]:
     return np.asarray(places if codes == [*range(len(codes))] else np.take(codes, places))
 
 
-def is_text(kind: Any) -> bool:
-    """Whether an Arrow type is text."""
-    return any(is_kind(kind) for is_kind in TEXT)
+def is_text(kind: Any, kinds: Any = TEXT) -> bool:
+    """Whether an Arrow type is text, or one of these kinds."""
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def numbers(block: Any) -> npt.NDArray[np.float64]:
@@ -224,7 +222,7 @@ def distinct(block: Any) -> tuple[list[Any], npt.NDArray[Any]]:
         array = arrow_of(block)
     except Exception:  # a conversion that fails for one row must not fail for all
         return (values := list(objects_of(block))), np.arange(len(values))
-    if not any(is_kind(array.type) for is_kind in PLAIN):
+    if not is_text(array.type, PLAIN):
         return (values := _python(array)), np.arange(len(values))
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
@@ -240,9 +238,8 @@ def arrow_of(block: Any) -> Any:
         if objects and not set(map(type, block)) <= {str, float, type(None)}:  # float: NaN, all else is refused
             raise TypeError
         block = pa.array(block, pa.string() if objects else None, from_pandas=True)
-    if isinstance(block, pa.ChunkedArray):  # combining a single chunk would copy it
-        return block.chunk(0) if block.num_chunks == 1 else block.combine_chunks()
-    return block
+    one = isinstance(block, pa.ChunkedArray) and block.num_chunks == 1  # combining it would copy it
+    return block.chunk(0) if one else block.combine_chunks() if isinstance(block, pa.ChunkedArray) else block
 
 
 def _has_object_categories(block: Any) -> bool:
@@ -253,9 +250,8 @@ def _has_object_categories(block: Any) -> bool:
 
 def _holds_objects(block: nw.Series[Any]) -> bool:
     """Whether the values are Python objects; Arrow would turn the periods and intervals of pandas into numbers."""
-    native = block.to_native()
-    arrow = isinstance(native, pa.ChunkedArray)
-    return not arrow and (block.dtype in (nw.Object, nw.Unknown) or str(native.dtype) == "object")
+    odd = block.dtype in (nw.Object, nw.Unknown) or str(getattr(block.to_native(), "dtype", "")) == "object"
+    return odd and not isinstance(block.to_native(), pa.ChunkedArray)
 
 
 def objects_of(block: Any) -> npt.NDArray[Any]:
@@ -267,21 +263,17 @@ def objects_of(block: Any) -> npt.NDArray[Any]:
 
 
 def _item(block: Any, place: int) -> Any:
-    try:
+    with suppress(Exception):  # in an array of texts, a character that does not exist
         return block.item(place) if isinstance(block, nw.Series) else block[place]
-    except Exception:  # in an array of texts, a character that does not exist
-        return None
 
 
 def _python(array: Any) -> list[Any]:
     """The values of an Arrow array as Python objects; as Arrow scalars if Python cannot hold one (the year 20,000)."""
-    kind = array.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view():
-        array = array.cast(pa.binary_view() if kind == pa.string_view() else pa.large_binary())  # may not be UTF-8
-    try:
+    if is_text(array.type, TEXT[:2]) or array.type == pa.string_view():  # which may not be UTF-8
+        array = array.cast(pa.binary_view() if array.type == pa.string_view() else pa.large_binary())
+    with suppress(Exception):
         return list(array.to_pylist())
-    except Exception:
-        return list(array)
+    return list(array)
 
 
 def text_or_none(value: Any) -> str | None:
@@ -292,21 +284,13 @@ def text_or_none(value: Any) -> str | None:
             return str.__str__(value)  # a subclass may have a __str__ of its own
         if value is None or bool(value != value):
             return None
-        if isinstance(value, (bool, np.bool_)):
-            return str(bool(value))
-        if isinstance(value, (float, np.floating, Decimal)):
-            return _number_text(value if isinstance(value, Decimal) else float(value))
-        return str.__str__(str(value))
+        if isinstance(value, Decimal):  # digits that a float would lose tell people apart; there may be a million
+            return written_out(value) if abs(value) < 10**400 and value.adjusted() > -400 else None
+        if isinstance(value, (float, np.floating)):  # of an infinite one there is no whole number
+            return str(int(value)) if (value := float(value)) == int(value) else repr(value)
+        return str.__str__(str(bool(value) if isinstance(value, np.bool_) else value))
     except Exception:
         return None
-
-
-def _number_text(value: Any) -> str | None:
-    if not abs(value) < 10**400:  # infinite, or a decimal that may have a million digits
-        return None
-    if isinstance(value, Decimal):  # digits that a float would lose tell people apart
-        return written_out(value) if value.adjusted() > -400 else None
-    return str(int(value)) if value == int(value) else repr(value)
 
 
 def _number(value: Any) -> float:

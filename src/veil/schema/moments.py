@@ -5,7 +5,6 @@ NumPy, pandas, Polars and Arrow, and text as ISO 8601 writes years, months, days
 is none of the years 1 to 9999 is missing; what is neither a date nor text is read as its category is written.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
@@ -19,64 +18,48 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .encoding import arrow_of, category_codes, distinct, is_text, text_or_none
+from .forms import Form, form_of
 from .spelling import BLANK, NUMBER, written_out
 
 DAY, EPOCH = 86_400, date(1970, 1, 1).toordinal()
 FIRST, LAST = (date.min.toordinal() - EPOCH) * DAY, (date.max.toordinal() + 1 - EPOCH) * DAY - 1
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-MONTHS = tuple("January February March April May June July August September October November December".split())
-START, END, FRACTION = r"^\s*(?:", r")\s*$", r"(?:[.,]\d+)?"
-ZONE = r"(?:Z|UTC|(?P<zs>[+-])(?P<zh>\d\d):?(?P<zm>\d\d)?)"
-TIME = rf"[T ](?P<H>\d\d)(?::(?P<M>\d\d)(?::(?P<S>\d\d){FRACTION})?)?\s*{ZONE}?"
-ISO = rf"(?P<Y>\d{{4}})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)(?:{TIME})?)?)?"
 SURE = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])([T ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d)?$"
-DIRECTIVES = {"%Y": r"(?P<Y>\d{4})", "%y": r"(?P<y>\d\d)", "%b": r"(?P<b>[A-Za-z]{3})[a-z]*", "%z": ZONE}
-DIRECTIVES |= {f"%{key}": rf"(?P<{key}>\d{{1,2}})" for key in "mdHMI"}
-DIRECTIVES |= {"%S": r"(?P<S>\d{1,2})" + FRACTION, "%p": r"(?P<p>[AaPp])\.?[Mm]\.?"}
-FIXED = re.compile(r"\(\?P<([YymdHMSI])>\\d(?:\\d|\{4\})\)")  # a part of a form that has nothing but digits
+MONTH_OF = {name: month for month, name in enumerate(b"jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 Numbers = npt.NDArray[np.float64]
 
 
 def reader(form: str | None, unit: str | None, named: Mapping[str, int]) -> Callable[[Any], Numbers]:
     """A function from a block of values to seconds since 1970 or, if parts are named, to the number of a part."""
-    read, number_of = partial(seconds, pattern=pattern_of(form)), {str(name): int(n) for name, n in named.items()}
+    read, number_of = partial(seconds, form=own_form(form)), {str(name): int(n) for name, n in named.items()}
     return (lambda block: parts(str(unit), read(block), block, number_of)) if number_of else read
 
 
 def second_of(value: Any) -> float:
     """The second of a declared value, NaN if it is no date."""
-    return float(seconds(np.fromiter([value], object, 1), pattern_of(None))[0])
+    return float(seconds(np.fromiter([value], object, 1), own_form(None))[0])
 
 
 @lru_cache(maxsize=64)
-def pattern_of(form: str | None) -> str:
-    """The regular expression of dates in this format, such as %d/%m/%Y; of ISO 8601 without one."""
-    pieces = re.split("(%.?)", form) if form is not None else []
-    inside = "".join(DIRECTIVES.get(piece, re.escape(piece.replace("%%", "%"))) for piece in pieces) or ISO
-    digits = inside.replace(r"\d{1,2}", r"\d\d")  # one after the other, only their width tells the parts apart
-    pattern = f"{START}{digits if _digits(digits) else inside}{END}"
-    _read([b""], pattern)  # something else than a form raises here, before a value is seen
-    return pattern
+def own_form(format: str | None) -> Form:
+    """The form of texts in this format, ISO 8601 without one. Whatever expression it is, it reads each text by itself,
+    and what it finds is a date or nothing; an expression that cannot be used raises here, before a value is seen."""
+    expression, width = form_of(format)
+    _read([b""], form := Form(str(expression), None if width is None else min(int(width), 100)))
+    return form
 
 
-@lru_cache(maxsize=64)
-def _digits(pattern: str) -> int:
-    """The number of digits of a format that consists of digits alone, else 0."""
-    bare = pattern.removeprefix(START).removesuffix(END).replace(FRACTION, "")
-    return 0 if FIXED.sub("", bare) else sum(4 if name == "Y" else 2 for name in FIXED.findall(bare))
-
-
-def in_digits(text: bytes, pattern: str) -> bytes:
+def in_digits(text: bytes, width: int | None) -> bytes:
     """A text that is a number, written out and zero-padded to the width of a format of digits alone (or as ISO 8601);
     else the text unchanged. A file reader may have turned 0930 or 2019 into the numbers 930 or 2019.0."""
-    width, number = _digits(pattern), text.decode("ascii", "replace").strip(BLANK)
-    if not (width or pattern == f"{START}{ISO}{END}") or not NUMBER.fullmatch(number):
+    number = text.decode("ascii", "replace").strip(BLANK)
+    if width is None or not NUMBER.fullmatch(number):
         return text
     whole, point, fraction = written_out(Decimal(number)).partition(".")
     return f"{whole.zfill(width)}{point}{fraction}".encode()
 
 
-def seconds(block: Any, pattern: str) -> Numbers:
+def seconds(block: Any, form: Form) -> Numbers:
     """The second of each value, NaN where it is no date."""
     if isinstance(block, np.ndarray) and block.dtype.kind == "M" and np.datetime_data(block.dtype)[1] != 1:
         block = np.fromiter(block, object, len(block))  # Arrow would take 30 seconds for one
@@ -84,26 +67,26 @@ def seconds(block: Any, pattern: str) -> Numbers:
         array = arrow_of(block)
         if not is_text(array.type):
             return _within(_declared(array))
-        if pattern == pattern_of(None):
-            return _mostly_plain(array, pattern)
-    return _one_by_one(block, pattern)
+        if form == own_form(None):
+            return _mostly_plain(array, form)
+    return _one_by_one(block, form)
 
 
-def _one_by_one(block: Any, pattern: str) -> Numbers:
+def _one_by_one(block: Any, form: Form) -> Numbers:
     """The seconds of a block, computed for each distinct value by itself."""
     values, index = distinct(block)
     found = np.array([*map(_second, values), np.nan])
     places = np.flatnonzero(np.isnan(found[:-1]))
-    found[places] = _read([_bytes(values[place]) for place in places], pattern)
+    found[places] = _read([_bytes(values[place]) for place in places], form)
     return np.take(_within(found), index)
 
 
-def _mostly_plain(array: Any, pattern: str) -> Numbers:
+def _mostly_plain(array: Any, form: Form) -> Numbers:
     """The seconds of texts, parsed by Arrow where they are ISO 8601 days and moments beyond doubt."""
     plain = pc.match_substring_regex(array, SURE).fill_null(False)
     found = _declared(pc.if_else(plain, array, None).cast(pa.string()).cast(pa.timestamp("s")))
     others = np.flatnonzero(np.isnan(found))
-    found[others] = _one_by_one(array.take(pa.array(others)), pattern) if len(others) else ()
+    found[others] = _one_by_one(array.take(pa.array(others)), form) if len(others) else ()
     return _within(found)
 
 
@@ -151,17 +134,19 @@ def _bytes(value: Any) -> bytes:
     return text if len(text) < 100 else b""
 
 
-def _read(texts: list[bytes], pattern: str) -> Numbers:
+def _read(texts: list[bytes], form: Form) -> Numbers:
     """The seconds of texts, all in one regular expression search; each depends on its own text alone."""
-    found = pc.extract_regex(pa.array([in_digits(text, pattern) for text in texts], pa.binary()), pattern)
+    plain = pa.array([in_digits(text, form.width) for text in texts], pa.binary())
+    found = pc.extract_regex(plain, form.expression)
     fields = {field.name: found.field(field.name).fill_null(b"") for field in found.type}
     got = {name: _whole(fields, name, 0) for name in "zh zm H M S I".split()}
     year = _whole(fields, "Y", 1970) if "y" not in fields else (_whole(fields, "y", 70) + 31) % 100 + 1969
-    month, day = _named_month(fields) if "b" in fields else _whole(fields, "m", 1), _whole(fields, "d", 1)
+    names = [MONTH_OF.get(name.lower(), 0) for name in fields["b"].to_pylist()] if "b" in fields else None
+    month, day = _whole(fields, "m", 1) if names is None else np.array(names, np.int64), _whole(fields, "d", 1)
     start = (year * 12 + month - 1 - 1970 * 12).astype("M8[M]")
     days = start.astype("M8[D]") + (day - 1)
-    hour = got["H"] if "I" not in fields else got["I"] % 12 + 12 * _is(fields, "p", "pP")
-    zone = (got["zh"] * 60 + got["zm"]) * 60 * np.where(_is(fields, "zs", "-"), -1, 1)
+    hour = got["H"] if "I" not in fields else got["I"] % 12 + 12 * _is(fields, "p", b"p", b"P")
+    zone = (got["zh"] * 60 + got["zm"]) * 60 * np.where(_is(fields, "zs", b"-"), -1, 1)
     fine = (year > 0) & (month > 0) & (month < 13) & (day > 0) & (days.astype("M8[M]") == start) & (got["zm"] < 60)
     fine &= (hour < 24) & (got["M"] < 60) & (got["S"] < 60) & ("I" not in fields or (got["I"] > 0) & (got["I"] < 13))
     second = days.astype(np.int64) * DAY + hour * 3600 + got["M"] * 60 + got["S"] - zone
@@ -169,22 +154,16 @@ def _read(texts: list[bytes], pattern: str) -> Numbers:
 
 
 def _whole(fields: dict[str, Any], name: str, otherwise: int) -> npt.NDArray[np.int64]:
-    """The integers in a named field of the matches, `otherwise` where a text has none."""
+    """The integers of at most four digits in a named field of the matches, `otherwise` where a text has none."""
     if name not in fields:
         return np.full(len(next(iter(fields.values()))), otherwise, np.int64)
-    digits = fields[name].cast(pa.string())
-    return np.asarray(pc.if_else(pc.equal(digits, ""), str(otherwise), digits).cast(pa.int64()))
+    digits = pc.match_substring_regex(fields[name], "^[0-9]{1,4}$")
+    return np.asarray(pc.if_else(digits, fields[name], str(otherwise).encode()).cast(pa.string()).cast(pa.int64()))
 
 
-def _named_month(fields: dict[str, Any]) -> npt.NDArray[np.int64]:
-    """The number of the month named by its first three letters, 0 for none."""
-    known = pa.array([month[:3].lower() for month in MONTHS])
-    return np.asarray(pc.index_in(pc.utf8_lower(fields["b"].cast(pa.string())), known).fill_null(-1), np.int64) + 1
-
-
-def _is(fields: dict[str, Any], name: str, letters: str) -> Any:
+def _is(fields: dict[str, Any], name: str, *letters: bytes) -> Any:
     """Whether a named field of each match is one of these letters."""
-    return np.asarray(pc.is_in(fields[name].cast(pa.string()), pa.array([*letters]))) if name in fields else False
+    return np.asarray(pc.is_in(fields[name], pa.array(letters, pa.binary()))) if name in fields else False
 
 
 def parts(unit: str, found: Numbers, block: Any, number_of: Mapping[str, int]) -> Numbers:

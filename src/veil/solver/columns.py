@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .lines import STEPS, Numbers, curves, line_end
+from .packed import Packed
 
 LATE = 24  # from this step on all are Newton's: at a corner of the loss, others would be many
 SAMPLE = 1 << 11  # rows for the first guess of the curvature
@@ -21,6 +22,8 @@ PAIRED = 1 << 8  # values of a merged column, where pairs of them are counted
 
 def points(objective: Any, shift: Numbers) -> Iterator[Numbers]:
     """Points whose gradient is certainly short enough, one after the other."""
+    rows, others = objective.rows, (objective.loss, objective.penalties, objective.offsets, objective.margin)
+    objective = type(objective)(Packed(rows.codes, rows.sizes, rows.truth), *others)
     common = shift - _centred(objective.loss, shift)
     weights = -common / objective.penalties  # no row has a say in what all classes have in common
     way, before, scale = weights, shift, 1.0
@@ -45,7 +48,7 @@ def points(objective: Any, shift: Numbers) -> Iterator[Numbers]:
 def _gradient(objective: Any, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
     """The gradient with noise, in plain doubles."""
     slopes = objective.loss.slopes(scores, objective.rows.truth)
-    return np.asarray(objective.rows.added(slopes, slice(None)) + objective.penalties * weights + shift)
+    return np.asarray(objective.rows.added(slopes) + objective.penalties * weights + shift)
 
 
 def _centred(loss: Any, values: Numbers) -> Numbers:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ..questions import Axis
 from ..schema import Categorical, Date, Numeric
 from ..schema.calendars import PARTS
-from ..schema.moments import DAY, MONTHS
+from ..schema.forms import MONTHS
+from ..schema.moments import DAY
 
 WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")  # as Python writes it, and as NumPy's integers can hold it
 TRUTH = {"True": True, "False": False}

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...progress import advance
 from ...schema.encoding import quiet
 from ...schema.fine import Fine
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..flip import own_handicaps, permute_and_flip
@@ -52,21 +53,19 @@ class Binning(Asking):
         """The number of fine cells of these columns, which must have equally many."""
         whole(len(names), "the number of columns", 1, MOST_COLUMNS)
         known = [self._table.columns.columns.get(self._own.get(name).name) for name in names]
-        if {*map(type, names)} != {str} or len({*names}) < len(names) or {*map(type, known)} != {Fine}:
-            raise BadInput("bins can be chosen for numeric columns without declared ones, each named once")
+        fitting = {*map(type, names)} == {str} and {*map(type, known)} == {Fine}
+        refuse(not fitting or len({*names}) < len(names), wording.BINS_FOR)
         sizes = {len(column.cuts) - 1 for column in known if column is not None}
-        if len(sizes) > 1:
-            raise BadInput("columns can only be cut alike if they have the same bounds")
+        refuse(len(sizes) > 1, "columns can only be cut alike if they have the same bounds")
         return sizes.pop()
 
 
 def own_ways(ways: Any, cells: int) -> Integers:
     """A copy of the places, ways x cuts, if they are whole numbers that ascend within the fine cuts."""
     given = np.array(np.array(ways))  # twice: what makes an array of itself may keep it, to change it later
-    if given.ndim != 2 or given.dtype.kind not in "iu" or not 0 < given.size <= MOST_COUNTS or given.shape[1] < 2:
-        raise BadInput("ways to cut must be a table of whole numbers, with a row for each way")
-    if given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any():
-        raise BadInput("the places at which to cut must ascend, and lie among the fine cuts")
+    refuse(given.ndim != 2 or given.dtype.kind not in "iu" or given.shape[1] < 2, wording.WAYS)
+    refuse(not 0 < given.size <= MOST_COUNTS, wording.WAYS)
+    refuse(given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any(), wording.PLACES)
     return given.astype(np.int64)
 
 

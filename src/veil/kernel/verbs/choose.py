@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...progress import advance
 from ...questions import Bag, Grid, Partition
 from ...schema import Schema
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget, exact
 from ..flip import own_handicaps, permute_and_flip
@@ -38,10 +39,8 @@ class Choosing(Asking):
     def choose(
         self, candidates: Sequence[Question], score: Score, budget: Budget, *, handicaps: Sequence[int] | None = None
     ) -> Release[Question]:
-        """The winning candidate alone, without its score or a runner-up.
-
-        `handicaps` are public integers subtracted from the scores; one added row does not change them.
-        """
+        """The winning candidate alone, without its score or a runner-up. `handicaps` are public integers subtracted
+        from the scores; one added row does not change them."""
         candidates, budget = tuple(candidates), Budget(budget)
         asked, score = own_candidates(candidates, score, self._own, SCORES)
         marks, epsilon = own_handicaps(handicaps, len(candidates)), self._per_row(budget)
@@ -76,8 +75,7 @@ class Choosing(Asking):
         asked, score = own_candidates(candidates, score, self._own, OF_ROWS)
         most, level, reach = own_number(most, asked), own_level(threshold, score), max(abs(score.low), abs(score.high))
         half = self._per_row(budget := Budget(budget), 2 * most)
-        if half / reach < SMALLEST_EPSILON:
-            raise BadInput("the budget is too small for so many candidates: use a larger one, or fewer")
+        refuse(half / reach < SMALLEST_EPSILON, wording.SMALL_BUDGET)
         about = f"at most {most} of {described(asked)}, {type(score).__name__} from {threshold} on"
         receipt = self._charge("choose_above", about, budget)
         found = np.zeros((0, 2), np.int64)
@@ -138,8 +136,7 @@ def own_candidates(
     owner, words = owner or Owner(schema), type(candidates) is Bag
     score = own_score(score, schema, OF_WORDS if words else kinds)
     given = () if words else tuple(candidates)
-    if not given and not words:
-        raise BadInput("there is nothing to choose from")
+    refuse(not given and not words, "there is nothing to choose from")
     dense = not _together(given, score)
     asked = owner.bag(candidates) if words else [owner.partition(one, dense=dense) for one in given]
     sizes = {2} if isinstance(asked, Bag) else {one.size for one in asked}  # with a word and without it are two cells

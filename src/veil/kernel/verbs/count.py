@@ -5,15 +5,16 @@ Laplace noise of scale reach / epsilon suffices (Dwork et al. 2006, Ghosh et al.
 charge cost the sum of their epsilons.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
 from ...progress import advance
-from ...questions import Bag, Grid, Partition
+from ...questions import Bag, Partition
+from ...questions.bundling import as_one, bundles
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..noise import Integers
@@ -22,8 +23,8 @@ from ..release import Release, frozen
 from ..table import Table
 from ..words import word_counts
 
+Shares = Sequence[float] | None
 TOGETHER = 1 << 11  # cells of grids that are counted as one: their counters stay in the fastest cache
-MOST_TOGETHER = 32  # grids that are counted as one: an array has 64 axes at most
 
 
 class Counting(Asking):
@@ -34,12 +35,7 @@ class Counting(Asking):
         return self.count_each([question], budget, by_class=by_class)[0]
 
     def count_each(
-        self,
-        questions: Sequence[Partition | Bag],
-        budget: Budget,
-        *,
-        shares: Sequence[float] | None = None,
-        by_class: bool = True,
+        self, questions: Sequence[Partition | Bag], budget: Budget, *, shares: Shares = None, by_class: bool = True
     ) -> tuple[Release[Integers], ...]:
         """Noisy counts of several questions under one charge, divided in these shares (equally without any).
 
@@ -48,8 +44,7 @@ class Counting(Asking):
         """
         questions, budget = [*map(Owner(self._own), questions)], Budget(budget)
         parts = budget.split(*(shares if shares is not None else [1] * len(questions)))
-        if len(parts) != len(questions):
-            raise BadInput("give one share for each question")
+        refuse(len(parts) != len(questions), "give one share for each question")
         epsilons = [self._per_row(part, asked.reach) for part, asked in zip(parts, questions, strict=True)]
         receipt = self._charge("count", "; ".join(asked.describe() for asked in questions), budget)
         classes = self._own.classes if by_class else ("",)
@@ -73,29 +68,6 @@ def counts_of_each(table: Table, questions: Sequence[Any], by_class: bool = True
             counts += added_up(table.tabulate(as_one(some), by_class), some)
         advance("counting tables", len(counts), len(questions))
     return counts
-
-
-def bundles(questions: Sequence[Any], places: Iterable[int], most: int) -> list[list[int]]:
-    """Runs of indices whose grids can be counted as one grid with at most `most` cells."""
-    found = list[list[int]]()
-    for place in places:
-        if not (found and _alike([questions[other] for other in (*found[-1], place)], most)):
-            found.append([])
-        found[-1].append(place)
-    return found
-
-
-def _alike(questions: list[Any], most: int) -> bool:
-    """Whether these grids differ in their last column alone, and have few cells together."""
-    if len(questions) > MOST_TOGETHER or not all(type(asked) is Grid and asked.axes for asked in questions):
-        return False
-    begun, columns = {tuple(map(id, grid.axes[:-1])) for grid in questions}, {grid.columns for grid in questions}
-    return len(begun) == 1 and len(columns) == len(questions) and as_one(questions).size <= most
-
-
-def as_one(grids: list[Any]) -> Any:
-    """One grid over all columns of grids that differ in their last column."""
-    return grids[0] if len(grids) == 1 else Grid((*grids[0].axes[:-1], *(grid.axes[-1] for grid in grids)))
 
 
 def added_up(counts: Integers, grids: list[Any]) -> list[Integers]:

@@ -4,22 +4,22 @@ As if `split` by the partition and `choose` in each part: a row lies in one cell
 alone, so all choices together cost epsilon once.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...progress import advance
-from ...questions import Grid, Partition
+from ...questions import Grid
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..flip import own_handicaps, permute_and_flip_each
 from ..noise import Integers
 from ..owning import MOST_COUNTS, Owner
 from ..release import Release, frozen
-from ..scores import CELLWISE, Cellwise
+from ..scores import CELLWISE
 from ..tally import Tally
 from .choose import own_candidates
 
@@ -28,19 +28,10 @@ class Dividing(Asking):
     """The verb that chooses in every cell."""
 
     def choose_each(
-        self,
-        partition: Partition,
-        candidates: Sequence[Grid],
-        score: Cellwise,
-        budget: Budget,
-        *,
-        allowed: Any = None,
-        handicaps: Sequence[int] | None = None,
+        self, partition: Any, candidates: Any, score: Any, budget: Budget, *, allowed: Any = None, handicaps: Any = None
     ) -> Release[Integers]:
         """For every cell, occupied or not, the index of an axis that most likely has a high score among its rows.
-
-        `allowed`, cells x candidates, is public, and so are `handicaps`, one for each candidate.
-        """
+        `allowed`, cells x candidates, is public, and so are `handicaps`, one for each candidate."""
         owner, budget = Owner(self._own), Budget(budget)
         asked = owner.partition(partition)
         axes, score = self._axes(asked, candidates, score, owner)
@@ -59,18 +50,14 @@ class Dividing(Asking):
     def _axes(self, asked: Any, candidates: Any, score: Any, owner: Owner) -> tuple[list[Any], Any]:
         """The axes of the candidates, one each, and a copy of the score."""
         grids, score = own_candidates(candidates, score, self._own, CELLWISE, owner)
-        if not all(type(grid) is Grid and len(grid.axes) == 1 for grid in grids):
-            raise BadInput("a cell can be divided by grids of one axis each")
+        refuse(not all(type(grid) is Grid and len(grid.axes) == 1 for grid in grids), wording.ONE_AXIS_EACH)
         widest = max(len(grid.axes[0].groups) for grid in grids) * len(self._own.classes)
-        if asked.size * max(widest, len(grids)) > MOST_COUNTS:
-            raise BadInput(f"{asked.describe()} has too many cells to choose in each: use fewer cells or candidates")
+        refuse(asked.size * max(widest, len(grids)) > MOST_COUNTS, wording.CELLS_TO_CHOOSE.format(asked.describe()))
         return [grid.axes[0] for grid in grids], score
 
     def _allowed(self, allowed: Any, shape: tuple[int, int]) -> Any:
         """Which candidates are allowed in which cell; refused if that leaves a cell without any."""
         mask = np.ones(shape, np.bool_) if allowed is None else allowed
-        if type(mask) is not np.ndarray or mask.dtype != np.bool_ or mask.shape != shape or not mask.any(axis=1).all():
-            raise BadInput(
-                "allowed must be an array of truth values, cells by candidates, with a true one for each cell"
-            )
+        fitting = type(mask) is np.ndarray and mask.dtype == np.bool_ and mask.shape == shape
+        refuse(not fitting or not mask.any(axis=1).all(), wording.ALLOWED)
         return np.array(mask)

@@ -24,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...questions import Bag, Grid
 from ...schema import Schema
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ...solver import points
 from ..asking import Asking
 from ..budget import Budget, exact
@@ -52,19 +53,7 @@ MOST_WORDS = 1 << 13  # with a weight each
 class Minimising(Asking):
     """The verb that learns weights."""
 
-    def minimise(
-        self,
-        loss: Loss,
-        axes: Sequence[Grid] | Bag,
-        budget: Budget,
-        *,
-        label: int | None = None,
-        offsets: Sequence[float] = (),
-        margin: float = 0,
-        penalty: float | Fraction | Sequence[float] = 4,
-        groups: Sequence[int] | None = None,
-        shares: Sequence[float] | None = None,
-    ) -> Release[Integers]:
+    def minimise(self, loss: Loss, axes: Sequence[Grid] | Bag, budget: Budget, **settings: Any) -> Release[Integers]:
         """Weights in units of 2^-30, for every group of these one-axis grids in order, or for every word: weights x 1,
         large where rows are of the class `label`; with Softmax weights x classes.
 
@@ -73,8 +62,7 @@ class Minimising(Asking):
         words, by the share of each of the p words of a row); `offsets` are added to a row's scores, and the `margin` is
         subtracted from that of its own class, which has to lead by as much.
         """
-        settings, budget = {"label": label, "offsets": offsets, "margin": margin, "penalty": penalty}, Budget(budget)
-        problem = self.check_minimise(loss, axes, budget, groups=groups, shares=shares, **settings)
+        problem = self.check_minimise(loss, axes, budget := Budget(budget), **settings)
         about = f"{type(problem.loss).__name__} on {'; '.join(one.describe() for one in problem.of)}"
         receipt = self._charge("minimise", about, budget)
         with quiet():
@@ -104,8 +92,7 @@ class Minimising(Asking):
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
         ratios, start = check_penalties(penalty, len(asked)), _check_offsets(offsets, classes)
         shapes = check_groups(counts, [one.size for one in asked], len(parts))
-        if not 0 <= (lead := exact(margin, "the margin")) <= 100:
-            raise BadInput("the margin must be a number between 0 and 100")
+        refuse(not 0 <= (lead := exact(margin, "the margin")) <= 100, "the margin must be a number between 0 and 100")
         epsilons = [self._per_row(part) for part in parts]
         if words:
             given = word_amounts(loss, epsilons[0], ratios[0], asked[0].size, asked[0].reach)
@@ -128,17 +115,13 @@ class Problem:
 
 def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Loss:
     """A new loss of that kind. Refuses one not on the closed list, grids of several axes, and too many weights."""
-    if type(loss) not in LOSSES or words and loss.joint:
-        names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
-        raise BadInput(f"a loss must be one of {', '.join(names)}")
-    if not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked):
-        raise BadInput("minimise takes grids of one axis each, or a bag of words")
-    if len({one.columns for one in asked}) < len(asked):
-        raise BadInput("give every column once")
-    if words and asked[0].size > MOST_WORDS:
-        raise BadInput(f"weights of at most {MOST_WORDS} words can be learned: select words first")
-    if not words and (classes if loss.joint else 1) * sum(one.size for one in asked) ** 2 > MOST_CURVATURE:
-        raise BadInput("minimise would take too much memory for so many weights: use coarser or fewer columns")
+    names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
+    refuse(type(loss) not in LOSSES or words and loss.joint, f"a loss must be one of {', '.join(names)}")
+    refuse(not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked), wording.MINIMISED)
+    refuse(len({one.columns for one in asked}) < len(asked), "give every column once")
+    refuse(words and asked[0].size > MOST_WORDS, wording.MOST_WEIGHTS.format(MOST_WORDS))
+    entries = (classes if loss.joint else 1) * sum(one.size for one in asked) ** 2
+    refuse(not words and entries > MOST_CURVATURE, wording.MUCH_MEMORY)
     found: Loss = type(loss)()
     return found  # a new one: the given one may have been changed
 
@@ -147,15 +130,13 @@ def own_label(label: Any, loss: Loss, schema: Schema) -> int | None:
     """The index of the class against the others; None for a loss of all classes at once."""
     if not loss.joint:
         return whole(label, "the class", 0, len(schema.classes) - 1)
-    if label is not None or not 2 <= len(schema.classes) <= MOST_CLASSES:
-        raise BadInput(f"this loss is of 2 to {MOST_CLASSES} classes at once, of no single one")
+    refuse(label is not None or not 2 <= len(schema.classes) <= MOST_CLASSES, wording.ALL_CLASSES.format(MOST_CLASSES))
     return None
 
 
 def _check_offsets(offsets: Any, classes: int) -> Numbers:
     found = [exact(offset, "an offset") for offset in offsets] or [Fraction(0)] * classes
-    if len(found) != classes or max(map(abs, found)) > 100:
-        raise BadInput(f"the offsets must be {classes} numbers between -100 and 100")
+    refuse(len(found) != classes or max(map(abs, found)) > 100, wording.OFFSETS.format(classes))
     return np.array(found, np.float64)[:, None]
 
 
@@ -163,19 +144,17 @@ def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
     """One penalty for each column, as exact fractions."""
     given = [penalty] * columns if np.ndim(penalty) == 0 else penalty
     ratios = [exact(one, "the penalty") for one in given]
-    if len(ratios) != columns or not all(1 <= ratio <= 2**40 for ratio in ratios):
-        raise BadInput("the penalty must be between 1 and 10^12: one for all columns, or one for each")
+    refuse(len(ratios) != columns or not all(1 <= ratio <= 2**40 for ratio in ratios), wording.PENALTY)
     return ratios
 
 
 def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[int]]:
     """The column sizes of each group; `groups` are numbers of neighbouring columns."""
     counts = [whole(one, "a group", 1, len(sizes)) for one in groups]
-    if sum(counts) != len(sizes) or len(counts) != parts:
-        raise BadInput("give every column once, and one share for each group of columns")
+    refuse(sum(counts) != len(sizes) or len(counts) != parts, wording.SHARES)
     found = [sizes[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
-    if any(len(group) > 1 and max(group) > LARGEST_COLUMN for group in found):
-        raise BadInput(f"a column of more than {LARGEST_COLUMN} values must be a group by itself")
+    long = any(len(group) > 1 and max(group) > LARGEST_COLUMN for group in found)
+    refuse(long, f"a column of more than {LARGEST_COLUMN} values must be a group by itself")
     return found
 
 
@@ -208,10 +187,8 @@ class Amounts:
 def amounts(
     loss: Loss, parts: Sequence[Fraction], ratios: Sequence[Fraction], groups: Sequence[Sequence[int]], classes: int
 ) -> Amounts:
-    """The amounts for these shares of epsilon, one for each group of columns (given by their sizes).
-
-    No penalty is below its column's ratio / part; what counts is the exact sum of 1/penalty of those that are used.
-    """
+    """The amounts for these shares of epsilon, one for each group of columns (given by their sizes). No penalty is
+    below its column's ratio / part; what counts is the exact sum of 1/penalty of those that are used."""
     whole, sizes = sum(parts, Fraction(0)), [size for group in groups for size in group]
     each = [part * (1 - SLIVER) for part, group in zip(parts, groups, strict=True) for _ in group]
     least = [max(ratio / part, LEAST_PENALTY) for ratio, part in zip(ratios, each, strict=True)]
@@ -220,14 +197,12 @@ def amounts(
     copies = classes if loss.joint else 1
     budget = whole * (1 - SLIVER) / (1 + max(map(slack, groups, steps)) * copies / loss.spread)
     left = loss.noise_budget(budget, sum((1 / Fraction(one) for one in used), Fraction(0)), classes)
-    if left * 2 < whole:
-        raise BadInput("less than half of the budget would be left for the noise: use a larger penalty or budget")
+    refuse(left * 2 < whole, "less than half of the budget would be left for the noise: use a larger penalty or budget")
     rates = [left * part / whole / loss.spread for part in parts]
     penalties, moved = np.repeat(used, sizes), sqrt(sum(map(movement, groups, steps)))
     last = whole * SLIVER / distance(penalties, copies, moved)
     loudest = (len(penalties) + 64) * sqrt(len(rates) * copies) / float(min(rates))  # of the noise, or exp(-64)
-    if last < SMALLEST_EPSILON or loudest > LOUDEST:
-        raise BadInput("epsilon is too small for so many weights: use more of it, or coarser or fewer columns")
+    refuse(last < SMALLEST_EPSILON or loudest > LOUDEST, wording.MANY_WEIGHTS)
     return Amounts(groups, rates, steps, penalties, last)
 
 
@@ -263,19 +238,15 @@ def lattice_laplace(rate: Fraction, step: Fraction, size: int, noise: Noise) -> 
 
 def distance(penalties: Numbers, classes: int, moved: float) -> int:
     """The sensitivity of the rounded weights: how many units (L1 norm) two can be apart with the same ideal minimiser.
-
-    Each is within (tolerance + the lattice's effect on the gradient) / least penalty of it; rounding adds one each.
-    """
+    Each is within (tolerance + the lattice's effect on the gradient) / least penalty of it; rounding adds one each."""
     size = len(penalties) * classes
     radius = (TOLERANCE + sqrt(classes) * moved) / float(penalties.min())
     return ceil(2 * radius * sqrt(size) * WEIGHT_UNIT * (1 + 1e-9)) + size
 
 
 def word_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most: int) -> Amounts:
-    """The amounts for rows with at most `most` of `size` words: those of as many columns with equal shares.
-
-    All parts have one rate and one lattice, so the noise of all words is drawn in one go.
-    """
+    """The amounts for rows with at most `most` of `size` words: those of as many columns with equal shares. All parts
+    have one rate and one lattice, so the noise of all words is drawn in one go."""
     pieces = [len(piece) for piece in np.array_split(np.arange(size), most)]
     given = amounts(loss, [epsilon / most] * most, [ratio] * most, [[piece] for piece in pieces], 2)
     return replace(given, groups=[[size]], rates=given.rates[:1], lattices=given.lattices[:1])

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...questions import Axis, Binned, Grid, Partition, Scorer
 from ...schema import Numeric
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget, exact
 from ..flip import permute_and_flip
@@ -18,6 +19,9 @@ from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, whole
 from ..release import Release
 
+Of = str | Scorer
+Cuts = Sequence[float] | None
+Ends = tuple[float, ...]
 MOST_HALVINGS = 16
 PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_ROW
 
@@ -25,15 +29,7 @@ PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_R
 class Ordering(Asking):
     """The verbs about the order of rows."""
 
-    def quantile(
-        self,
-        of: str | Scorer,
-        q: float | str | Fraction,
-        budget: Budget,
-        *,
-        grid: Sequence[float] | None = None,
-        label: int = -1,
-    ) -> Release[float]:
+    def quantile(self, of: Of, q: Any, budget: Budget, *, grid: Cuts = None, label: int = -1) -> Release[float]:
         """A cut point near the q-quantile of a numeric column or of a scorer's values, one of a public grid.
 
         Permute-and-flip on -|b L - a n|, q = a/b, L the rows below the cut, n all rows. A row moves b L - a n by b -
@@ -41,25 +37,19 @@ class Ordering(Asking):
         a) over the grid. For a column the grid is its bin edges, and rows with a missing value are left out.
         """
         share = exact(q, "q").limit_denominator(10**6)
-        if not 0 < share < 1:
-            raise BadInput("q must lie between 0 and 1")
+        refuse(not 0 < share < 1, "q must lie between 0 and 1")
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         epsilon = self._per_row(budget)
         receipt = self._charge("quantile", f"{share} of {asked.describe()}", budget)
         with quiet():
-            counts = [int(n) for n in self._table.tabulate(asked, by_class=False).ravel()[: len(cuts) + 1]]
-            a, b, rows, below = share.numerator, share.denominator, sum(counts), np.cumsum(counts[:-1])
-            scores = np.array([-abs(b * int(n) - a * rows) for n in below], np.int64)
-            winner = permute_and_flip(scores, epsilon / (2 * max(a, b - a)), self._noise)
+            counts = self._table.tabulate(asked, by_class=False).ravel()[: len(cuts) + 1]
+            a, b, below = share.numerator, share.denominator, np.cumsum(counts)
+            winner = permute_and_flip(-abs(b * below[:-1] - a * below[-1]), epsilon / (2 * max(a, b - a)), self._noise)
         return self._wrap(float(cuts[winner]), None, receipt)
 
-    def quantiles(
-        self, of: str | Scorer, depth: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
-    ) -> Release[tuple[float, ...]]:
-        """Up to 2^depth - 1 cut points of a public grid, ascending, that divide the rows about evenly.
-
-        Medians of medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`.
-        """
+    def quantiles(self, of: Of, depth: int, budget: Budget, *, grid: Cuts = None, label: int = -1) -> Release[Ends]:
+        """Up to 2^depth - 1 cut points of a public grid, ascending, that divide the rows about evenly. Medians of
+        medians, each level of them at epsilon / depth (see `even_cuts`). What is cut is as for `quantile`."""
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         depth, epsilon = whole(depth, "depth", 1, MOST_HALVINGS), self._per_row(budget)
         receipt = self._charge("quantiles", f"{2**depth} parts of {asked.describe()}", budget)
@@ -69,7 +59,7 @@ class Ordering(Asking):
         return self._wrap(tuple(float(cuts[place - 1]) for place in places), None, receipt)
 
     def misordered(
-        self, of: str | Scorer, positive: int, budget: Budget, *, grid: Sequence[float] | None = None, label: int = -1
+        self, of: Of, positive: int, budget: Budget, *, grid: Cuts = None, label: int = -1
     ) -> Release[float]:
         """min(n1, n0) (1 - AUC) with noise: how many rows of a class fail to lie above those of the others.
 
@@ -79,8 +69,7 @@ class Ordering(Asking):
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
         positive = whole(positive, "the positive class", 0, len(self._own.classes) - 1)
         epsilon = self._per_row(budget)
-        if epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON:
-            raise BadInput("epsilon is too small: noise of more than sixteen million rows would be the only answer")
+        refuse(epsilon / PARTS_OF_A_ROW < SMALLEST_EPSILON, wording.SIXTEEN_MILLION)
         receipt = self._charge("misordered", f"rows of class {positive} by {asked.describe()}", budget)
         with quiet():
             counts = self._table.tabulate(asked)[: len(cuts) + 1]
@@ -91,16 +80,14 @@ class Ordering(Asking):
     def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Any, Sequence[float]]:
         """A partition into intervals, lowest first, and the cut points between them."""
         if isinstance(of, str):
-            column = self._own.get(of)
-            if not isinstance(column, Numeric) or grid is not None:
-                raise BadInput("a column's quantile needs a numeric column, whose bin edges are the grid")
+            column: Any = self._own.get(of)
+            refuse(not isinstance(column, Numeric) or grid is not None, wording.COLUMN_QUANTILE)
             asked: Partition = Grid((Axis(of, tuple(range(column.size)), column.names),))
             cuts: Sequence[float] = column.cuts[1:-1]
         else:
             cuts = () if grid is None else tuple(grid)
             asked = Binned(of, cuts, label)
-        if len(cuts) == 0:
-            raise BadInput("a quantile needs a grid of at least one cut point")
+        refuse(len(cuts) == 0, "a quantile needs a grid of at least one cut point")
         return Owner(self._own).partition(asked), cuts
 
 
@@ -119,10 +106,8 @@ def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> 
 
 
 def _median(counts: Integers, epsilon: Fraction, noise: Noise) -> int:
-    """The index of a cut near the median: permute-and-flip on -|2 L - n|, L the rows before the cut.
-
-    A row moves 2 L - n by 1 at the cuts after it and by -1 at those before it, so the changes spread by 2 at most.
-    """
+    """The index of a cut near the median: permute-and-flip on -|2 L - n|, L the rows before the cut. A row moves 2 L -
+    n by 1 at the cuts after it and by -1 at those before it, so the changes spread by 2 at most."""
     before = 2 * np.cumsum(counts)
     return 1 + permute_and_flip(-np.abs(before[:-1] - before[-1] // 2), epsilon / 2, noise)
 

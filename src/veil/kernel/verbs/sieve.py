@@ -8,9 +8,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...errors import BadInput, BudgetRefused
+from ... import wording
+from ...errors import BudgetRefused
 from ...questions import Partition
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..noise import SMALLEST_EPSILON, Integers, Noise
@@ -27,9 +29,7 @@ class Sifting(Asking):
 
     def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> "Sieve":
         """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
-
-        The whole budget is charged now. Answers of no are free, and other questions may be asked in between.
-        """
+        The whole budget is charged now. Answers of no are free, and other questions may be asked in between."""
         score, budget = own_score(score, self._own, OF_ROWS), Budget(budget)
         hits, level = whole(hits, "hits", 1, MOST_HITS), own_level(threshold, score)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
@@ -75,8 +75,7 @@ class Sieve:
 
     def ask(self, partition: Any) -> bool:
         """Whether the partition's score is above the threshold, both with noise; refused after the last hit."""
-        if self._process != os.getpid():
-            raise BadInput("a sieve belongs to the process that opened it: two copies would each use up the hits")
+        refuse(self._process != os.getpid(), wording.SIEVE_OWNER)
         with self._lock:
             if self._left == 0:
                 raise BudgetRefused("this sieve has given all its hits: open another one with a new budget")
@@ -97,8 +96,7 @@ def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> tuple[Frac
     reach, spread = max(abs(low), abs(high)), hits * (high - low)
     share = Fraction(1 / (1 + (spread / reach) ** (2 / 3))).limit_denominator(1000)
     rates = epsilon * share / reach, epsilon * (1 - share) / spread
-    if min(rates) < SMALLEST_EPSILON:
-        raise BadInput("the budget is too small for this sieve: use a larger one or fewer hits")
+    refuse(min(rates) < SMALLEST_EPSILON, "the budget is too small for this sieve: use a larger one or fewer hits")
     return rates
 
 

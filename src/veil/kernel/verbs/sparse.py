@@ -4,18 +4,19 @@ The same release as `count` with every count up to the threshold blanked, so it 
 the empty cells.
 """
 
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import ceil, exp, log, log1p
+from math import exp, log1p
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import BadInput
+from ... import wording
 from ...questions import Bag, Drawn, Grid
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
+from ...solver.gaps import guessed_gap, survivors, threshold_for
 from ..asking import Asking
 from ..bounds import Uniform, count_below, exp_bounds
 from ..budget import Budget
@@ -32,20 +33,11 @@ class CountingSparsely(Asking):
     """The verb for counts that are mostly zero."""
 
     def count_sparse(
-        self,
-        question: Grid | Drawn | Bag,
-        budget: Budget,
-        *,
-        threshold: int | None = None,
-        spurious: float = 1.0,
-        by_class: bool = True,
+        self, question: Any, budget: Budget, *, threshold: Any = None, spurious: float = 1.0, by_class: bool = True
     ) -> Release[SparseCounts]:
-        """The noisy counts above a threshold, over a grid, the leaves of a drawn tree, or the words of a bag.
-
-        The default threshold lets through `spurious` empty cells on average.
-        """
-        if type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag):
-            raise BadInput("a sparse count needs a Grid or a Drawn, by class, or a Bag")
+        """The noisy counts above a threshold, over a grid, the leaves of a drawn tree, or the words of a bag. The
+        default threshold lets through `spurious` empty cells on average."""
+        refuse(type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag), wording.SPARSE_OF)
         asked, budget = own(question, self._own, dense=False), Budget(budget)
         epsilon, classes = self._per_row(budget, asked.reach), self._own.classes if by_class else ("",)
         cells = asked.size * len(classes)
@@ -91,28 +83,12 @@ def _pieces(grid: Grid) -> list[Grid]:
 
 def sparse_level(cells: int, epsilon: Fraction, threshold: int | None, spurious: float) -> int:
     """The threshold of a sparse count; refuses one that would let too many empty cells through."""
-    if not 0 < spurious <= SPARSE_LIMIT:
-        raise BadInput(f"a sparse count needs spurious between 0 and {SPARSE_LIMIT}")
+    refuse(not 0 < spurious <= SPARSE_LIMIT, f"a sparse count needs spurious between 0 and {SPARSE_LIMIT}")
     level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
     level = whole(level, "the threshold", 0, 2**60)
-    if survivors(cells, epsilon, level) > SPARSE_LIMIT:
-        raise BadInput(
-            f"the threshold must be at least {threshold_for(cells, epsilon, SPARSE_LIMIT)}: "
-            f"at {level} about {survivors(cells, epsilon, level):.3g} empty cells would pass it"
-        )
+    least, passing = threshold_for(cells, epsilon, SPARSE_LIMIT), survivors(cells, epsilon, level)
+    refuse(passing > SPARSE_LIMIT, wording.LOW_THRESHOLD.format(least, level, passing))
     return level
-
-
-def survivors(cells: int, epsilon: Fraction, threshold: int) -> float:
-    """The expected number of empty cells above the threshold: cells a^(threshold+1) / (1 + a), a = exp(-epsilon)."""
-    rate = float(epsilon)
-    return exp(min(log(max(cells, 1)) - rate * (threshold + 1) - log(1 + exp(-rate)), 700)) if cells else 0.0
-
-
-def threshold_for(cells: int, epsilon: Fraction, spurious: float) -> int:
-    """The smallest threshold at which no more than `spurious` empty cells are expected to survive."""
-    needed = (log(cells) - log(spurious) - log(1 + exp(-float(epsilon)))) / float(epsilon)
-    return max(ceil(needed) - 1, 0)
 
 
 def sparse_threshold(
@@ -138,7 +114,7 @@ def sparse_threshold(
 def _survivors(empty: int, threshold: int, epsilon: Fraction, noise: Noise) -> npt.NDArray[Any]:
     """The ranks, among this many empty cells, of those whose noise exceeds the threshold."""
     expected = survivors(empty, epsilon, threshold)
-    block = int(min(expected + 3 * expected**0.5 + 2, 1 << 16))
+    block = max(int(min(expected + 3 * expected**0.5 + 2, 1 << 16)), 1)
     found, position = [np.zeros(0, object)], -1
     while position < empty:
         jumps = np.cumsum(gaps(noise, epsilon, threshold, block, empty) + 1).astype(object) + position
@@ -180,10 +156,8 @@ def _empty_bounds(epsilon: Fraction, threshold: int, bits: int) -> tuple[int, in
 
 
 def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[int, int]:
-    """Integers around 2^bits (1 - p)^gap that differ by at most two: `gap` empty cells in a row stay out.
-
-    The power multiplies the error of its base by `gap`, so bit_length(gap) bits are lost and twice as many kept.
-    """
+    """Integers around 2^bits (1 - p)^gap that differ by at most two: `gap` empty cells in a row stay out. The power
+    multiplies the error of its base by `gap`, so bit_length(gap) bits are lost and twice as many kept."""
     work = bits + 2 * gap.bit_length() + 16
     base_low, base_high = _empty_bounds(epsilon, threshold, work)
     low = high = 1 << work
@@ -195,18 +169,13 @@ def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[
 
 
 def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | None) -> int:
-    """Roughly log U / log(1 - p), to the unit unless it is above `limit`: only where to start looking.
-
-    -log(U) / p is off by less than -log(U). A gap of d digits depends on as many digits of U: draw them first.
-    """
+    """Roughly log U / log(1 - p), or `limit` if it is above that: only where to start looking, whoever guesses. A gap
+    of d digits depends on as many digits of U: draw them first."""
     rate = epsilon * (threshold + 1)
     if limit is not None and rate > 2 * limit.bit_length():
         return limit
     digits = 20 + (int(rate / 2) if limit is None else min(int(rate / 2), limit.bit_length() // 3))
     while uniform.bits < 4 * digits:
         uniform.refine()
-    with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        exponential = -(Decimal(uniform.top + 1) / (1 << uniform.bits)).ln()
-        alpha = (Decimal(-epsilon.numerator) / epsilon.denominator).exp()
-        guess = exponential * (1 + alpha) * (Decimal(rate.numerator) / rate.denominator).exp()
-        return int(guess) if limit is None or guess < limit else limit
+    guess = int(guessed_gap(uniform.top, uniform.bits, epsilon, rate, digits))
+    return guess if limit is None else min(guess, limit)

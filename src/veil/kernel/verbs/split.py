@@ -8,9 +8,10 @@ from typing import Self
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...questions import Partition
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..owning import Owner
 from ..table import Table
@@ -24,16 +25,15 @@ class Splitting(Asking):
     def split(self, partition: Partition) -> tuple[Self, ...]:
         """One source for every cell, occupied or not. Together they cost what the dearest of them costs."""
         partition = Owner(self._own).partition(partition)
-        if partition.size > MOST_PARTS:
-            raise BadInput("the partition has too many cells to split by: use a coarser one")
+        refuse(partition.size > MOST_PARTS, "the partition has too many cells to split by: use a coarser one")
         group = self._account.split(question=partition.describe(), parts=partition.size)
         with quiet():
             return self._parts(group, self._table.split_by(partition))
 
     def split_at_random(self, *weights: int) -> tuple[Self, ...]:
         """Disjoint sources in these proportions: every row is drawn by itself, once, and stays where it is."""
-        if not weights or not all(isinstance(w, (int, np.integer)) and w > 0 for w in weights) or sum(weights) >= 2**63:
-            raise BadInput("weights must be whole numbers above zero, such as 4, 1")
+        fitting = all(isinstance(weight, (int, np.integer)) and weight > 0 for weight in weights)
+        refuse(not weights or not fitting or sum(weights) >= 2**63, wording.SPLIT_WEIGHTS)
         whole = [int(weight) for weight in weights]
         group = self._account.split(question=f"at random {' : '.join(map(str, whole))}", parts=len(whole))
         with quiet():

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...kernel import by_column, stacked
+from ...kernel import stacked
 from ...questions import WHOLE, Axis, Grid, Partition, Tree, axis, runs
+from ...questions.bundling import by_column
 from ...schema import Categorical, Numeric, Schema
 from ...schema.columns import MISSING
 
