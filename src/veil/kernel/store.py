@@ -55,8 +55,11 @@ class Turn:
         if self._torn and size == place.end + self._torn:  # by somebody who was killed, or whose disk was full
             size = self._file.truncate(place.end)
         self._still(size == place.end)
+        written = (
+            self._file.write(line) if os.getpid() == self._process else 0
+        )  # in one step: a fork comes between others
         refuse(os.getpid() != self._process, wording.OTHERS_CHARGE.format(self._store), LedgerProblem)
-        if self._file.write(line) != len(line):
+        if written != len(line):
             raise OSError(errno.ENOSPC, "a short write")
         landed = self._file.tell() == place.end + len(line)  # elsewhere if anybody wrote at the same time
         self._store.settle(self._file)
