@@ -1,0 +1,44 @@
+"""HB: counts of a tree of ranges with the best number of branches (Qardaji, Yang and Li 2013b), made consistent (Hay,
+Rastogi, Miklau and Suciu 2010)."""
+
+from ...kernel import Budget, Source
+from .domain import Domain, Integers, numbered
+from .layers import Layers
+from .spread import Spread
+
+
+def hierarchy(source: Source, budget: Budget, domain: Domain) -> Spread:
+    """Count the nodes of every level of a tree, but for its root, and reconcile the levels.
+
+    Budget: an equal share for each level, in which every row lies in one node.
+    """
+    layers = Layers(domain)
+    layers.count(source, budget, levels(domain.along, domain.shape, branches(max(domain.shape))))
+    return layers.spread()
+
+
+def branches(cells: int) -> int:
+    """The number of branches for which a range over so many cells has the least variance on average (their equation 3)."""
+    return min(range(2, max(cells, 2) + 1), key=lambda many: _variance(height(cells, many), many))
+
+
+def _variance(levels: int, many: int) -> float:
+    return (many - 1) * levels**3 - 2 * (many + 1) * levels**2 / 3
+
+
+def height(cells: int, many: int) -> int:
+    """The levels of a tree with this many branches, until cells stand alone; at least one."""
+    levels = 1
+    while many**levels < cells:
+        levels += 1
+    return levels
+
+
+def levels(along: list[Integers], shape: tuple[int, ...], many: int) -> list[Integers]:
+    """The node of each cell at every level below the root: each axis is cut into `many` parts again and again, as equal
+    as can be; an axis whose cells stand alone is left as it is."""
+    found = []
+    for level in range(1, height(max(shape), many) + 1):
+        parts = [min(many**level, size) for size in shape]
+        found.append(numbered([place * part // size for place, part, size in zip(along, parts, shape, strict=True)]))
+    return found
