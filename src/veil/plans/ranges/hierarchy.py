@@ -10,10 +10,13 @@ from .spread import Spread
 def hierarchy(source: Source, budget: Budget, domain: Domain) -> Spread:
     """Count the nodes of every level of a tree, but for its root, and reconcile the levels.
 
+    All axes are cut into the number of parts that is best for a line of as many cells as there are in all: in two
+    dimensions fewer levels are better, since the border of a range has many nodes.
+
     Budget: an equal share for each level, in which every row lies in one node.
     """
     layers = Layers(domain)
-    layers.count(source, budget, levels(domain.along, domain.shape, branches(max(domain.shape))))
+    layers.count(source, budget, levels(domain.along, domain.shape, branches(domain.size)))
     return layers.spread()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...errors import BadInput
 from ...kernel import Budget, Source
+from .boxes import random_boxes, sums_in
 from .domain import Domain, Integers
 from .layers import noisy_rows
 from .measured import Numbers
@@ -14,10 +15,10 @@ from .spread import Spread
 
 MOST_CELLS = 1 << 14
 RANGES = 2_000  # to choose from; public, at random
-PASSES = 100  # over all measurements, after each of them
+PASSES = 20  # over all measurements, after each of them
 ROUNDS = (8, 1000, 0.4375)  # 8 with rows x epsilon of 1,000, and 60 with a hundred times as much
 MOST_ROUNDS = 200
-SEED = 0  # of the ranges
+MOST_CHANGE = 20.0  # of a logarithm, in one update
 
 Box = tuple[slice, ...]
 
@@ -34,7 +35,7 @@ def mwem(source: Source, budget: Budget, domain: Domain) -> Spread:
         )
     to_rows, to_rounds = budget.split(5, 95)
     rows = max(noisy_rows(source, to_rows, domain), 1.0)
-    estimate, ranges = np.full(domain.shape, rows / domain.size), random_ranges(domain)
+    estimate, ranges = np.full(domain.shape, rows / domain.size), random_boxes(domain.shape, RANGES)
     measured, missing = list[tuple[Box, float]](), list[float]()
     for share in to_rounds.each(rounds(rows * float(source.per_row(budget)), len(ranges))):
         box, inside, outside = _measure(source, share, domain, ranges, estimate)
@@ -43,13 +44,6 @@ def mwem(source: Source, budget: Budget, domain: Domain) -> Spread:
         missing.append(outside)
         estimate = replayed(estimate, measured, rows)
     return Spread(estimate[tuple(axis.reshape(domain.shape) for axis in domain.along)].ravel(), float(np.mean(missing)))
-
-
-def random_ranges(domain: Domain) -> Integers:
-    """Ranges with ends drawn evenly, ranges x axes x 2, each once; the same for every table."""
-    chance = np.random.default_rng(SEED)
-    ends = [np.sort(chance.integers(0, size, (RANGES, 2)), axis=1) for size in domain.shape]
-    return np.unique(np.stack([end + [0, 1] for end in ends], axis=1), axis=0)
 
 
 def rounds(signal: float, most: int) -> int:
@@ -64,7 +58,7 @@ def _measure(
     """The index of the chosen range; the range with its noisy rows; and the noisy rows that lie in no cell."""
     to_choose, to_count = share.each(2)
     places = np.ravel_multi_index(domain.along, domain.shape)
-    targets = np.rint([estimate[box_of(one)].sum() for one in ranges]).astype(np.int64)
+    targets = np.rint(sums_in(estimate, ranges)).astype(np.int64)
     chosen = source.choose_range(domain.groups(places), domain.shape, ranges, targets, to_choose).value
     inside = np.ones(domain.size, np.int64)
     for place, (first, end) in zip(domain.along, ranges[chosen], strict=True):
@@ -81,10 +75,12 @@ def replayed(estimate: Numbers, measured: list[tuple[Box, float]], rows: float) 
     """The estimate after multiplicative updates by all measurements, again and again; its sum stays the same."""
     estimate = estimate.copy()
     for _ in range(PASSES):
+        scale = rows / float(estimate.sum())  # of all cells together, so that an update touches its range alone
         for box, count in measured:
             part = estimate[box]
-            here = float(part.sum())
-            change = exp(min(max((count - here) / (2 * rows), -30), 30))
+            here = scale * float(part.sum())
+            change = exp(min(max((count - here) / (2 * rows), -MOST_CHANGE), MOST_CHANGE))
             part *= change
-            estimate *= rows / (rows + (change - 1) * here)
+            scale *= rows / (rows + (change - 1) * here)
+        estimate *= scale
     return estimate
