@@ -2,7 +2,8 @@
 
 Rows are drawn anew from each histogram of the folder VEIL_DATA/dpbench (1-D, 4,096 cells; 2-D, 128 x 128) and from the
 public points beside it, and go through the kernel. Signal is rows x epsilon. Results go to
-experiments/results/ranges.parquet; what it holds is not repeated. Noise is seeded. Arguments: methods, 1D or 2D, trials.
+experiments/results/ranges.parquet; what it holds is not repeated. Noise is seeded. Arguments: methods (or all), 1D or
+2D, and the number of trials.
 """
 
 import os

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..plans.ranges.boxes import Integers, Numbers
+
 THRESHOLD = 0.001  # of all rows: smaller answers count as large as this in a relative error
 SIZES = 6  # of rectangles, each with twice the sides of the one before; the largest has half of every axis
 

@@ -1,8 +1,8 @@
 """choose_range: of many public ranges of cells, one whose number of rows is far from what is expected there.
 
 The score of a range is |rows in it - its target|; ranges and targets are public or follow from earlier answers. A row
-lies in one cell, so it adds one to the rows of a range or nothing, and moves the score by -1, 0 or 1. So two scores move
-apart by at most 2, and permute-and-flip with exponent epsilon / 2 per unit costs epsilon (see `flip`).
+lies in one cell, so it adds one to the rows of a range or nothing, and moves the score by -1, 0 or 1. So two scores
+move apart by at most 2, and permute-and-flip with exponent epsilon / 2 per unit costs epsilon (see `flip`).
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """segments: cells in an order, cut into runs within which they hold about equally many rows.
 
 Buckets are all runs of 1, 2, 4, ... cells, up to the longest length L that fits, at every place. A bucket b of |b|
-cells costs L dev(b) + price(|b|) - G(b): dev is the sum over its cells of |rows - mean|, the price is public, and G(b) is
-geometric, P(G(b) >= k) = exp(-k epsilon / t(b)) with t(b) = 2 (2 L - L/|b| - 1). The segments are the buckets of the
+cells costs L dev(b) + price(|b|) - G(b): dev is the sum over its cells of |rows - mean|, the price is public, and G(b)
+is geometric, P(G(b) >= k) = exp(-k epsilon / t(b)) with t(b) = 2 (2 L - L/|b| - 1). The segments are the buckets of the
 partition that costs least; of several, the one whose last bucket is shortest, then the one before it, and so on. All
 costs are whole numbers, since |b| dev(b) is one and |b| divides L.
 
@@ -13,9 +13,9 @@ cost or at equal cost by the order. If b is in Q, it cancels, and no other bucke
 wins depends neither on the row nor on G(b). If b is not in Q, then P wins if G(b) is at least a whole number, which the
 row moves by at most d(b) on P's side, and on Q's by d of the bucket that holds its cell there, at most 2 (L - 1). So P
 comes out if G(b) >= T, the largest of these numbers (or always, or never), and the row moves T by at most d(b) + 2 (L -
-1) = t(b): P(G(b) >= T) = min(1, exp(-T epsilon / t(b))) moves by a factor of at most exp(epsilon), up or down. That holds
-for all other noise, so for the partition. Noise on one side suffices, as in permute-and-flip; but buckets of one cell
-need it too. (After Li, Hay and Miklau 2014; the code in use has half of the noise, and none on single cells.)
+1) = t(b): P(G(b) >= T) = min(1, exp(-T epsilon / t(b))) moves by a factor of at most exp(epsilon), up or down. That
+holds whatever the other noise is, so for the partition. Noise on one side suffices, as in permute-and-flip; but buckets
+of one cell need it too. (After Li, Hay and Miklau 2014; the code in use has half of the noise, none on single cells.)
 """
 
 from collections.abc import Iterator, Sequence
@@ -94,14 +94,12 @@ def deviations(counts: Integers, length: int, longest: int) -> Integers:
 def cheapest(costs: list[list[int]], lengths: list[int], cells: int) -> list[int]:
     """The first cells of the runs of the partition that costs least; at equal cost, shorter last runs win.
 
-    The best partition of the first k cells is the best of some fewer cells and one bucket; the strict comparison takes
-    the shortest such bucket, so it is the first of the cheapest in that order.
+    The best partition of the first k cells is the best one of some fewer cells and one bucket, the shortest of those
+    that cost equally little: so it is the first in that order.
     """
-    least, last = [0], [0]
+    least, last, kinds = [0], [0], [*zip(lengths, costs, strict=True)]
     for end in range(1, cells + 1):
-        ways = [(least[end - length] + cost[end - length], length) for length, cost in zip(lengths, costs, strict=True)
-                if length <= end]  # fmt: skip
-        best, length = min(ways)
+        best, length = min((least[end - size] + cost[end - size], size) for size, cost in kinds if size <= end)
         least.append(best)
         last.append(length)
     return [*_backwards(last, cells)][::-1]

@@ -12,10 +12,13 @@ Numbers = npt.NDArray[np.float64]
 
 
 def random_boxes(shape: Sequence[int], count: int, seed: int = 0) -> Integers:
-    """Boxes whose two ends are drawn evenly on each axis; the same for the same seed."""
-    chance = np.random.default_rng(seed)
-    ends = [np.sort(chance.integers(0, size, (count, 2)), axis=1) for size in shape]
-    return np.stack([end + [0, 1] for end in ends], axis=1)
+    """Boxes at random, the same for the same seed: on each axis every length is as likely, then every place for it."""
+    chance, found = np.random.default_rng(seed), []
+    for size in shape:
+        lengths = chance.integers(1, size + 1, count)
+        starts = chance.integers(0, size - lengths + 1)
+        found.append(np.stack([starts, starts + lengths], axis=1))
+    return np.stack(found, axis=1)
 
 
 def sums_in(table: npt.NDArray[Any], boxes: Integers) -> Numbers:

@@ -1,12 +1,11 @@
 """DAWA: cut the cells into runs within which rows are even, then count the runs (Li, Hay and Miklau 2014).
 
-The scales of the code in use lose more than epsilon; here they are twice as large, on single cells too, and one-sided: see
-the kernel's verb `segments`. The second stage is a hierarchy over the runs.
+The scales of the code in use lose more than epsilon; here they are twice as large, on single cells too, and the noise
+is one-sided: see the kernel's verb `segments`. The second stage is a hierarchy over the runs.
 """
 
 import numpy as np
 
-from ...errors import BadInput
 from ...kernel import MOST_SEGMENTED, Budget, Source
 from .domain import Domain, Integers
 from .hierarchy import branches, levels
@@ -22,11 +21,7 @@ def dawa(source: Source, budget: Budget, domain: Domain) -> Spread:
 
     Budget: a quarter to choose the runs, the rest to count a tree above them.
     """
-    if domain.size > MOST_SEGMENTED:
-        raise BadInput(
-            f"dawa takes at most {MOST_SEGMENTED:,} cells, and these columns have {domain.size:,}: use fewer bins, fewer "
-            "columns or another method, such as adaptive-tree"
-        )
+    domain.insist_on(MOST_SEGMENTED, "dawa")
     to_cut, to_count = budget.split(1, 3)
     order = order_of(domain)
     paid = prices(domain.size, float(source.per_row(to_cut)), float(source.per_row(to_count)))

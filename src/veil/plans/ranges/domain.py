@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from ...errors import BadInput
 from ...questions import Grid, Grouped, grid
 from ...schema import Schema
 
@@ -127,6 +128,14 @@ class Domain:
         for level, some in nodes.items():
             inside.reshape(1 << level, -1)[some] = 1
         return self._grouped(inside, 1)
+
+    def insist_on(self, most: int, method: str) -> None:
+        """Refuse more cells than a method can hold."""
+        if self.size > most:
+            raise BadInput(
+                f"{method} takes at most {most:,} cells, and these columns have {self.size:,}: use fewer bins, fewer "
+                "columns, or another method such as adaptive-tree"
+            )
 
     def groups(self, numbers: Integers) -> Grouped:
         """Any grouping of the cells as a question: `numbers` has the group of each, from 0. The last group, one more,

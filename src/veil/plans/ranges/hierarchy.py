@@ -1,6 +1,8 @@
 """HB: counts of a tree of ranges with the best number of branches (Qardaji, Yang and Li 2013b), made consistent (Hay,
 Rastogi, Miklau and Suciu 2010)."""
 
+from math import isqrt
+
 from ...kernel import Budget, Source
 from .domain import Domain, Integers, numbered
 from .layers import Layers
@@ -21,19 +23,23 @@ def hierarchy(source: Source, budget: Budget, domain: Domain) -> Spread:
 
 
 def branches(cells: int) -> int:
-    """The number of branches for which a range over so many cells has the least variance on average (their equation 3)."""
-    return min(range(2, max(cells, 2) + 1), key=lambda many: _variance(height(cells, many), many))
+    """The number of branches for which a range has the least variance on average, by their equation 3.
+
+    Above the root of the number of cells there are two levels, the fewer branches the better, until there is one level.
+    """
+    candidates = [*range(2, isqrt(cells) + 2), max(cells, 2)]
+    return min(candidates, key=lambda many: _variance(height(cells, many), many))
 
 
-def _variance(levels: int, many: int) -> float:
-    return (many - 1) * levels**3 - 2 * (many + 1) * levels**2 / 3
+def _variance(levels: int, many: int) -> int:
+    return 3 * (many - 1) * levels**3 - 2 * (many + 1) * levels**2
 
 
 def height(cells: int, many: int) -> int:
     """The levels of a tree with this many branches, until cells stand alone; at least one."""
-    levels = 1
-    while many**levels < cells:
-        levels += 1
+    levels, reached = 1, many
+    while reached < cells:
+        levels, reached = levels + 1, reached * many
     return levels
 
 

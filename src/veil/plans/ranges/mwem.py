@@ -5,7 +5,6 @@ from math import exp
 
 import numpy as np
 
-from ...errors import BadInput
 from ...kernel import Budget, Source
 from .boxes import random_boxes, sums_in
 from .domain import Domain, Integers
@@ -26,13 +25,9 @@ Box = tuple[slice, ...]
 def mwem(source: Source, budget: Budget, domain: Domain) -> Spread:
     """Measure the ranges in which the estimate is worst, one in each round, and bend the estimate to all of them.
 
-    Budget: 5 % for the number of rows; an equal share of the rest for each round, half of it to choose, half to measure.
+    Budget: 5 % for the number of rows; an equal share of the rest for each round, half to choose, half to measure.
     """
-    if domain.size > MOST_CELLS:
-        raise BadInput(
-            f"mwem takes at most {MOST_CELLS:,} cells, and these columns have {domain.size:,}: use fewer bins, fewer "
-            "columns or another method, such as adaptive-tree"
-        )
+    domain.insist_on(MOST_CELLS, "mwem")
     to_rows, to_rounds = budget.split(5, 95)
     rows = max(noisy_rows(source, to_rows, domain), 1.0)
     estimate, ranges = np.full(domain.shape, rows / domain.size), random_boxes(domain.shape, RANGES)
@@ -75,12 +70,9 @@ def replayed(estimate: Numbers, measured: list[tuple[Box, float]], rows: float) 
     """The estimate after multiplicative updates by all measurements, again and again; its sum stays the same."""
     estimate = estimate.copy()
     for _ in range(PASSES):
-        scale = rows / float(estimate.sum())  # of all cells together, so that an update touches its range alone
         for box, count in measured:
-            part = estimate[box]
-            here = scale * float(part.sum())
-            change = exp(min(max((count - here) / (2 * rows), -MOST_CHANGE), MOST_CHANGE))
-            part *= change
-            scale *= rows / (rows + (change - 1) * here)
-        estimate *= scale
+            part, scale = estimate[box], rows / float(estimate.sum())  # of all cells, so that a range is touched alone
+            short = count - scale * float(part.sum())
+            part *= exp(min(max(short / (2 * rows), -MOST_CHANGE), MOST_CHANGE))
+        estimate *= rows / float(estimate.sum())
     return estimate

@@ -25,8 +25,9 @@ def hilbert(x: Integers, y: Integers) -> Integers:
         right, up = (x & half) > 0, (y & half) > 0
         found += half * half * (3 * right.astype(np.int64) ^ up)
         flip = right & ~up
-        x, y = np.where(flip, half - 1 - (x & (half - 1)), x & (half - 1)), np.where(
-            flip, half - 1 - (y & (half - 1)), y & (half - 1)
+        x, y = (
+            np.where(flip, half - 1 - (x & (half - 1)), x & (half - 1)),
+            np.where(flip, half - 1 - (y & (half - 1)), y & (half - 1)),
         )
         x, y = np.where(up, x, y), np.where(up, y, x)
     return found
