@@ -28,11 +28,12 @@ def branches(cells: int) -> int:
     Above the root of the number of cells there are two levels, the fewer branches the better, until there is one level.
     """
     candidates = [*range(2, isqrt(cells) + 2), max(cells, 2)]
-    return min(candidates, key=lambda many: _variance(height(cells, many), many))
+    return min((_variance(height(cells, many), many), many) for many in candidates)[1]
 
 
 def _variance(levels: int, many: int) -> int:
-    return 3 * (many - 1) * levels**3 - 2 * (many + 1) * levels**2
+    cube, square = levels * levels * levels, levels * levels
+    return 3 * (many - 1) * cube - 2 * (many + 1) * square
 
 
 def height(cells: int, many: int) -> int:

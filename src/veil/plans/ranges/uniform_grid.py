@@ -30,7 +30,8 @@ def parts_of_an_axis(signal: float, domain: Domain, uneven: float) -> int:
     A range has noise of sqrt(2 r m^d) / epsilon from the blocks inside of it, r their share, and is off by N / (c' m)
     where it cuts through blocks; m makes the sum least. In two dimensions it is the paper's sqrt(N epsilon / 10).
     """
-    return max(ceil(pow(signal / uneven, 2 / (len(domain.shape) + 2))), 1)
+    parts: float = (signal / uneven) ** (2 / (len(domain.shape) + 2))
+    return max(ceil(parts), 1)
 
 
 def blocks(domain: Domain, parts: int) -> Integers:
