@@ -26,9 +26,7 @@ PEOPLE = ("nurse", "cook", "clerk", "smith", "baker")
 
 
 def schema_of(*sizes, **more):
-    columns = [
-        Numeric(name=f"x{i}", bounds=(0, max(n - 1, 1)), integer=n > 1, bins=n) for i, n in enumerate(sizes)
-    ]
+    columns = [Numeric(name=f"x{i}", bounds=(0, max(n - 1, 1)), integer=n > 1, bins=n) for i, n in enumerate(sizes)]
     return Schema(name="cells", column=columns, **more)
 
 
