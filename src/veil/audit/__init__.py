@@ -24,6 +24,7 @@ from .models import models
 from .ours import ours
 from .pairs import pairs
 from .people import people
+from .ranges import ranges
 from .words import words
 
 __all__ = ["Case", "Finding", "audit", "cases", "examine", "facts", "look", "table", "trials_of"]
@@ -37,8 +38,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, broken twins with their counterparts, bins, whole models, evaluations, words, people."""
-    return (*ours(), *pairs(), *bins(), *models(), *evaluations(), *words(), *people())
+    """Every case: our verbs, broken twins with their counterparts, bins, ranges, models, evaluations, words, people."""
+    return (*ours(), *pairs(), *bins(), *ranges(), *models(), *evaluations(), *words(), *people())
 
 
 def look(number: int, deep: bool = False) -> Finding:

@@ -30,7 +30,8 @@ def mwem(source: Source, budget: Budget, domain: Domain) -> Spread:
     domain.insist_on(MOST_CELLS, "mwem")
     to_rows, to_rounds = budget.split(5, 95)
     rows = max(noisy_rows(source, to_rows, domain), 1.0)
-    estimate, ranges = np.full(domain.shape, rows / domain.size), random_boxes(domain.shape, RANGES)
+    estimate = np.full(domain.shape, rows / domain.size)
+    ranges = np.unique(random_boxes(domain.shape, RANGES), axis=0)
     measured, missing = list[tuple[Box, float]](), list[float]()
     for share in to_rounds.each(rounds(rows * float(source.per_row(budget)), len(ranges))):
         box, inside, outside = _measure(source, share, domain, ranges, estimate)
