@@ -68,7 +68,7 @@ def _rounds(source: Source) -> Array:
     start = len(source.record.releases)
     mwem(source, TWO, Domain(LINE))
     rows, _, measured = [release.value for release in source.record.releases[start:]][:3]
-    return np.clip([rows[0, 0], measured[0, 0]], 0, 1)
+    return np.asarray(np.clip([rows[0, 0], measured[0, 0]], 0, 1))
 
 
 def _twins() -> Iterator[Case]:
@@ -115,7 +115,7 @@ def dawa_scales(table: Table, noise: Noise, trials: int, price: float) -> Array:
         starts = np.cumsum([0, *lengths[:-1]])
         totals.append(sum(costs[length][:, start] for length, start in zip(lengths, starts, strict=True)))
     said = np.array([_said(np.cumsum([0, *lengths[:-1]])) for lengths in WAYS])
-    return said[np.argmin(np.stack(totals), axis=0)]
+    return np.asarray(said[np.argmin(np.stack(totals), axis=0)])
 
 
 def _laplace(noise: Noise, shape: tuple[int, int]) -> Array:

@@ -36,7 +36,7 @@ MOST_CELLS = 1 << 14  # the time grows with the square of their number
 DEAREST = 1 << 40  # price, in rows
 
 
-class Segmenting(Asking):
+class Cutting(Asking):
     """The verb that cuts cells in an order into runs."""
 
     def segments(

@@ -11,16 +11,15 @@ from .layers import Layers
 from .measured import Numbers
 from .spread import Spread
 
-TO_GATHER = "0.85"  # of the budget
 SMALL = 0.35  # eta: counts below eta log(cells) / epsilon are taken as zero
 
 
 def ahp(source: Source, budget: Budget, domain: Domain) -> Spread:
     """Count every cell, gather those with counts alike, and count what was gathered.
 
-    Budget: 85 % for the cells, which decide what is gathered; the rest for the groups.
+    Budget: half for the cells, which decide what is gathered, half for the groups.
     """
-    to_gather, to_count = budget.split(TO_GATHER, "0.15")
+    to_gather, to_count = budget.each(2)
     cells = source.count(domain.groups(np.arange(domain.size)), to_gather, by_class=False).value[:-1, 0]
     small = SMALL * log(domain.size) / float(source.per_row(to_gather)) if domain.size > 1 else 0.0
     alike = gathered(np.where(cells < small, 0.0, cells), 1 / float(source.per_row(to_count)))
