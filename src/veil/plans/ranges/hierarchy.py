@@ -28,7 +28,8 @@ def branches(cells: int) -> int:
     Above the root of the number of cells there are two levels, the fewer branches the better, until there is one level.
     """
     candidates = [*range(2, isqrt(cells) + 2), max(cells, 2)]
-    return min((_variance(height(cells, many), many), many) for many in candidates)[1]
+    best: int = min(candidates, key=lambda many: _variance(height(cells, many), many))
+    return best
 
 
 def _variance(levels: int, many: int) -> int:
