@@ -29,6 +29,8 @@ VERBS = {
     "count_sparse": ("kernel/verbs/sparse",),
     **dict.fromkeys(("choose", "choose_best", "choose_above"), CHOOSING),
     "choose_bins": ("kernel/verbs/bins", "kernel/flip"),
+    "choose_range": ("kernel/verbs/ranges", "kernel/flip"),
+    "segments": ("kernel/verbs/segments",),
     "choose_each": ("kernel/verbs/divide", *CHOOSING),
     **dict.fromkeys(("above", "sift"), SIFTING),
     **dict.fromkeys(("quantile", "quantiles", "misordered"), ORDERING),

@@ -50,12 +50,16 @@ BROKEN = {
     "curve for twice its price",
     "auc for twice its price",
     "sparse-logistic for three times its price",
+    "DAWA's scales",
+    "DAWA's single cells",
+    "rows known for free",
+    "both levels at full epsilon",
 }
 
 
 # whole models and evaluations, many seconds each: `make slow` has them, and the short ones here are of the same kinds
 LONG = ("curve", "auc", "thresholds", "private_accuracy", "minimum", "svm", "ogistic", "Hinge", "Softmax")
-LONG += ("undivided privpfc", "undivided projected", "undivided tree", "undivided forest")
+LONG += ("DAWA", "mwem", "undivided privpfc", "undivided projected", "undivided tree", "undivided forest")
 EACH = [
     pytest.param(number, id=name, marks=[pytest.mark.slow] * any(word in name for word in LONG))
     for number, name in enumerate(NAMES)

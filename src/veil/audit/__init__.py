@@ -25,6 +25,7 @@ from .models import models
 from .ours import ours
 from .pairs import pairs
 from .people import people
+from .ranges import ranges
 from .words import words
 
 __all__ = ["Case", "Finding", "audit", "cases", "examine", "facts", "look", "table", "trials_of"]
@@ -39,7 +40,8 @@ Progress = Callable[[str, int, int], object]
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
     """Every case: our verbs, broken twins with their counterparts, bins, histograms, models, evaluations and others."""
-    return (*ours(), *pairs(), *bins(), *histograms(), *models(), *evaluations(), *words(), *people())
+    asked = (*ours(), *pairs(), *bins(), *ranges(), *histograms())
+    return (*asked, *models(), *evaluations(), *words(), *people())
 
 
 def look(number: int, deep: bool = False) -> Finding:

@@ -219,7 +219,9 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         _check_question(release.value, schema)  # that was chosen
     if release.receipt.verb == "choose_each":
         insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
-    if release.receipt.verb in ("choose_best", "sift"):
+    if release.receipt.verb == "choose_range":
+        insist(type(release.value) is int and release.value >= 0)
+    if release.receipt.verb in ("choose_best", "segments", "sift"):
         insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
     if release.receipt.verb == "choose_above":
         insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 2)

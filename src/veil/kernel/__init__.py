@@ -31,11 +31,13 @@ from .shaped import LARGEST_COLUMN
 from .source import Source, open_source
 from .tally import stacked
 from .verbs.minimise import MOST_CURVATURE, WEIGHT_UNIT
+from .verbs.segments import MOST_CELLS as MOST_SEGMENTED
 
 # fmt: off
 __all__ = [
     "Book", "Budget", "Cellwise", "Correct", "Difference", "Discernibility", "Entropy", "ExpectedCorrect",
     "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
+    "MOST_SEGMENTED",
     "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
     "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",
     "exact", "line_of",

@@ -15,12 +15,16 @@ from .verbs.count import Counting
 from .verbs.divide import Dividing
 from .verbs.minimise import Minimising
 from .verbs.order import Ordering
+from .verbs.ranges import Ranging
+from .verbs.segments import Cutting
 from .verbs.sieve import Sifting
 from .verbs.sparse import CountingSparsely
 from .verbs.split import Splitting
 
 
-class Source(Counting, CountingSparsely, Choosing, Binning, Dividing, Sifting, Ordering, Minimising, Splitting):
+class Source(
+    Counting, CountingSparsely, Choosing, Binning, Ranging, Cutting, Dividing, Sifting, Ordering, Minimising, Splitting
+):
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 
 

@@ -224,6 +224,8 @@ def answer(verb: str, value: Any) -> str:
     """An answer that is not a count, in a few words."""
     if verb == "choose_each":
         return f"one for {plural(value.size, 'cell')}"
+    if verb == "segments":
+        return f"{plural(value.size, 'run')} of cells"
     if isinstance(value, np.ndarray):
         return f"{value.size:,} weights from {number(value.min() / WEIGHT_UNIT)} to {number(value.max() / WEIGHT_UNIT)}"
     return value.describe() if hasattr(value, "describe") else number(value) if isinstance(value, float) else str(value)

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from ...errors import BadInput
 from ...questions import Grid, Grouped, grid
 from ...schema import Schema
 
@@ -100,6 +101,13 @@ class Domain:
         return places.ravel()
 
     @cached_property
+    def along(self) -> list[Integers]:
+        """For each axis, the place along it of every cell, from 0: numbers by size, categories by their groups."""
+        codes = np.indices(self.shape).reshape(len(self.shape), -1)
+        places = [np.argsort(np.argsort(ranks[:size])) for ranks, size in zip(self.ranks, self.shape, strict=True)]
+        return [place[code] for place, code in zip(places, codes, strict=True)]
+
+    @cached_property
     def held(self) -> list[npt.NDArray[np.float64]]:
         """For each level, the number of cells below each of its nodes; 0 for those that are known to be empty."""
         cells = np.bincount(self.places, minlength=1 << self.depth).astype(np.float64)
@@ -126,6 +134,30 @@ class Domain:
             inside.reshape(1 << level, -1)[some] = 1
         return self._grouped(inside, 1)
 
+    def insist_on(self, most: int, method: str) -> None:
+        """Refuse more cells than a method can hold."""
+        if self.size > most:
+            raise BadInput(
+                f"{method} takes at most {most:,} cells, and these columns have {self.size:,}: use fewer bins, fewer "
+                "columns, or another method such as adaptive-tree"
+            )
+
+    def groups(self, numbers: Integers) -> Grouped:
+        """Any grouping of the cells as a question: `numbers` has the group of each, from 0. The last group, one more,
+        is that of the rows that lie in no cell."""
+        others = int(numbers.max()) + 1
+        found = np.full(self.grid.size, others)
+        found[self.leaves >= 0] = numbers
+        return Grouped(self.grid, found.astype(np.min_scalar_type(others)), others + 1)
+
     def _grouped(self, of_leaves: Integers, others: int) -> Grouped:
         numbers = np.where(self.leaves < 0, others, of_leaves[self.leaves])
         return Grouped(self.grid, numbers.astype(np.min_scalar_type(others)), others + 1)
+
+
+def numbered(parts: Sequence[Integers]) -> Integers:
+    """A number for each combination of these that occurs, from 0, the last fastest."""
+    joined = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        joined = joined * (int(part.max()) + 1) + part
+    return np.unique(joined, return_inverse=True)[1].reshape(-1)

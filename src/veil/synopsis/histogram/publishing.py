@@ -7,12 +7,32 @@ from typing import Any
 from ...display import readable
 from ...errors import BadInput
 from ...kernel import Budget, Source
+from ...plans.ranges.adaptive_grid import adaptive_grid
 from ...plans.ranges.adaptive_tree import adaptive_tree
+from ...plans.ranges.ahp import ahp
+from ...plans.ranges.dawa import dawa
 from ...plans.ranges.domain import Domain
+from ...plans.ranges.hierarchy import hierarchy
+from ...plans.ranges.identity import identity
+from ...plans.ranges.mwem import mwem
+from ...plans.ranges.quadtree import quadtree
 from ...plans.ranges.spread import Spread
+from ...plans.ranges.uniform import uniform
+from ...plans.ranges.uniform_grid import uniform_grid
 from ...schema import Categorical, Schema, Text
 
-HISTOGRAMS: dict[str, Callable[..., Spread]] = {"adaptive-tree": adaptive_tree}
+HISTOGRAMS: dict[str, Callable[..., Spread]] = {
+    "adaptive-tree": adaptive_tree,
+    "adaptive-grid": adaptive_grid,
+    "uniform-grid": uniform_grid,
+    "hierarchy": hierarchy,
+    "quadtree": quadtree,
+    "dawa": dawa,
+    "mwem": mwem,
+    "ahp": ahp,
+    "identity": identity,
+    "uniform": uniform,
+}
 DEFAULT = "adaptive-tree"
 MOST_CELLS = 1 << 20
 MOST_COLUMNS = 6
