@@ -37,6 +37,7 @@ from .classifiers import classifiers
 from .evaluation import evaluation
 from .measure import Result, compare, in_its_own_process, resident, seconds, start_over
 from .publishing import publishing
+from .ranges import ranges
 from .selecting import selecting
 
 ROWS = 1_000_000
@@ -166,7 +167,7 @@ def measure_memory() -> None:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *classifiers(), *publishing(), *evaluation(), *selecting()]
+    results += [fit(), *classifiers(), *publishing(), *ranges(), *evaluation(), *selecting()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(
