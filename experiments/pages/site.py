@@ -13,7 +13,7 @@ NAV = {
     "Start": ["guide/tutorial", "gallery/index"],
     "Guides": [f"guide/{name}" for name in ("schema", "epsilon", "publishing", "selection", "evaluation", "verdicts")],
     "Methods": ["algorithms", "errata"],
-    "Results": ["comparison", "reproduction", "trees", "reproduction-roc", "selection"],
+    "Results": ["comparison", "more-tables", "reproduction", "trees", "reproduction-roc", "selection"],
     "Privacy": ["promise", "how-it-works", "kernel", "advisories", "security"],
     "Reference": ["cli", "api", "contributing", "changelog"],
 }
