@@ -218,6 +218,7 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
         ("cli", "build", "command_line"),
         ("comparison", "comparison", "page"),
         ("more-tables", "more", "page"),
+        ("ranges", "ranges", "page"),
         ("reproduction", "reproduction", "page"),
         ("trees", "trees", "page"),
         ("reproduction-roc", "reproduction_roc", "page"),

@@ -15,7 +15,7 @@ NAV = {
         f"guide/{name}" for name in ("schema", "epsilon", "publishing", "ranges", "selection", "evaluation", "verdicts")
     ],
     "Methods": ["algorithms", "errata"],
-    "Results": ["comparison", "more-tables", "reproduction", "trees", "reproduction-roc", "selection"],
+    "Results": ["comparison", "more-tables", "ranges", "reproduction", "trees", "reproduction-roc", "selection"],
     "Privacy": ["promise", "how-it-works", "kernel", "advisories", "security"],
     "Reference": ["cli", "api", "contributing", "changelog"],
 }

@@ -19,24 +19,26 @@ HALVINGS = 4  # levels that a stage goes down, about
 GROWTH = {1: "1", 2: "1.6"}  # of the share of a stage from one to the next, by the number of columns
 OF_MANY = "2.6"  # with three columns or more
 STOP, JOIN = 12, 16  # rows x epsilon: a node with fewer is not divided; halves with fewer together are counted as one
-FOR_ALL = {1: 3}  # per cent of the budget for the number of all rows, by the number of columns
-FOR_ALL_OF_MANY = 5
+TO_SIZE, OF_MANY_TO_SIZE = 3, 5  # per cent of the budget for the number of rows, of one column and of several
+FEW, AGAIN = 40, 25  # rows x epsilon below which that number, of several columns, is worth so many per cent more
+ROOT = {0: np.zeros(1, np.int64)}
 
 
 def adaptive_tree(source: Source, budget: Budget, domain: Domain) -> Spread:
     """Count all rows, then the nodes of a few levels, each stage only below nodes with many rows; smooth the counts.
 
-    Budget: 3 % for the number of rows, 5 % with several columns. Of what is left, every stage but the last has a share.
-    Nodes with too few rows to be divided stop, and are counted once more with all that is left. So each row pays all of
-    epsilon, on whichever path it comes down the tree.
+    Budget: 3 % for the number of rows; 5 % with several columns, and 25 % more if they are few. Of what is left, every
+    stage but the last has a share. Nodes with too few rows to be divided stop, and are counted once more with all that
+    is left. So each row pays all of epsilon, on whichever path it comes down the tree.
     """
     return spread_of(counted(source, budget, domain))
 
 
 def counted(source: Source, budget: Budget, domain: Domain) -> Measured:
     """The noisy counts of all nodes that are asked about."""
-    measured, nodes, left = Measured(domain), np.zeros(1, np.int64), budget
-    rows, above, level = np.zeros(1), 0, 0
+    measured, nodes = Measured(domain), np.zeros(1, np.int64)
+    left = _size(source, budget, measured)
+    rows, above, level = measured.counts[0], 0, 0
     for below, share in stages(domain):
         if level:
             epsilon = float(source.per_row(left))
@@ -54,18 +56,30 @@ def counted(source: Source, budget: Budget, domain: Domain) -> Measured:
     return measured
 
 
+def _size(source: Source, budget: Budget, measured: Measured) -> Budget:
+    """Count all rows; returns what is left of the budget. A single cell has nothing to divide."""
+    several = len(measured.domain.shape) > 1
+    percent = OF_MANY_TO_SIZE if several else TO_SIZE
+    if not measured.domain.depth:
+        measured.count(source, budget, ROOT)
+        return budget
+    measured.count(source, Budget(budget.epsilon * percent / 100), ROOT)
+    if several and measured.counts[0][0] * float(source.per_row(budget)) < FEW:
+        measured.count(source, Budget(budget.epsilon * AGAIN / 100), ROOT)
+        percent += AGAIN
+    return Budget(budget.epsilon * (100 - percent) / 100)
+
+
 def stages(domain: Domain) -> list[tuple[int, Fraction]]:
-    """The level of each stage, and its share of the budget that is left: first all rows, then about every fourth level,
-    down to the cells."""
+    """The level of each stage, about every fourth down to the cells, and its share of the budget that is left."""
     columns, depth = len(domain.shape), domain.depth
     if not depth:
-        return [(0, Fraction(1))]
+        return []
     count = ceil(depth / HALVINGS) if columns == 1 else max(depth // HALVINGS, 1)
     steps = [depth / count * (count - 1 - i) if columns == 1 else HALVINGS * (count - 1 - i) for i in range(count)]
     weights = [Fraction(GROWTH.get(columns, OF_MANY)) ** i for i in range(count)]
     parts = [weight / sum(weights[i:]) for i, weight in enumerate(weights)]
-    first = Fraction(FOR_ALL.get(columns, FOR_ALL_OF_MANY), 100)
-    return [(0, first), *zip([round(depth - step) for step in steps], parts, strict=True)]
+    return [*zip([round(depth - step) for step in steps], parts, strict=True)]
 
 
 def _joined(domain: Domain, level: int, nodes: Nodes, rows: Numbers, limit: float, highest: int) -> dict[int, Nodes]:
