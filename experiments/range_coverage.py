@@ -25,6 +25,7 @@ FILE = RESULTS / "range-coverage.parquet"
 SIGNALS = {100: (1_000, 0.1), 1_000: (10_000, 0.1), 10_000: (20_000, 0.5), 100_000: (50_000, 2.0)}
 SIGNALS |= {1_000_000: (100_000, 10.0)}
 PLACES = 6  # of each width
+FIRST = 100  # number of a trial: none of those by which intervals were made
 
 
 def run(name: str, shape: Any, axes: str, signal: int, trial: int) -> Iterator[dict[str, Any]]:
@@ -55,7 +56,7 @@ if __name__ == "__main__":
         for axes in SIDES
         for name, shape in shapes(axes).items()
         for signal in SIGNALS
-        for trial in range(trials)
+        for trial in range(FIRST, FIRST + trials)
         for row in run(name, shape, axes, signal, trial)
     ]
     kept = pd.DataFrame(found)

@@ -19,7 +19,7 @@ from .reproduced import COLOURS, STYLE
 from .reproduction import table
 
 KEPT = RESULTS / "ranges.parquet"
-CLAIMS = RESULTS / "range-claims.parquet"
+CLAIMS, COVERAGE = RESULTS / "range-claims.parquet", RESULTS / "range-coverage.parquet"
 FIGURE, MAP = "ranges-error.svg", "ranges-map.png"
 OURS, EVEN = "adaptive-tree", "uniform"
 WORKLOADS = {
@@ -47,6 +47,7 @@ With the histograms in the folder that `VEIL_DATA` names:
 python -m experiments.ranges all 1D 3
 python -m experiments.ranges all 2D 2
 python -m experiments.range_claims
+python -m experiments.range_coverage 8
 ```
 """
 
@@ -72,7 +73,9 @@ def page() -> str:
     results = pd.read_parquet(KEPT)
     trials = results.groupby(["method"])["trial"].nunique()
     facts = {"tables": results["table"].nunique(), "trials": _span(results[results["method"] != "mwem"])}
-    return "".join([INTRO.format(**facts, few=trials.get("mwem", 0)), *_errors(), *_regret(), *_claims(), AGAIN])
+    return "".join(
+        [INTRO.format(**facts, few=trials.get("mwem", 0)), *_errors(), *_regret(), *_claims(), *_intervals(), AGAIN]
+    )
 
 
 def _span(results: pd.DataFrame) -> str:
@@ -227,6 +230,28 @@ def _exchanged(found: pd.DataFrame) -> Iterator[str]:
     yield f"{'holds' if (apart < 1.15).all() else 'does not hold'}. At signal 10,000, reached with 10,000, 100,000 or "
     ratios = ", ".join(f"{method} {ratio:.2f}" for method, ratio in apart.items())
     yield f"a million rows, the largest error over the smallest: {ratios}.\n"
+
+
+def _intervals() -> Iterator[str]:
+    """How often intervals of 95 % hold the truth, by signal and width."""
+    kept = pd.read_parquet(COVERAGE)
+    yield "\n## Intervals\n\nHow many of 100 intervals of 95 % of the default method hold the true number of rows, by "
+    yield "the width of the range on each axis: all histograms above, fresh rows and noise, "
+    yield f"{len(kept):,} answers. Narrow ranges of few rows hold none most of the time, and their intervals are wide."
+    yield "\n"
+    held = (
+        kept.assign(width=2.0 ** -kept["halvings"]).groupby(["axes", "signal", "width"])["held"].mean().unstack("width")
+    )
+    for axes, words in {"1D": "One column", "2D": "Two columns"}.items():
+        found = held.loc[axes].dropna(axis=1, how="all")
+        found = found[sorted(found, reverse=True)]
+        header = ["signal", *(f"1/{1 / width:.0f}" for width in found), "all"]
+        every = kept[kept["axes"] == axes].groupby("signal")["held"].mean()
+        lines = [
+            [f"{signal:,}", *(f"{100 * value:.1f}" for value in (*row, every[signal]))]
+            for signal, row in found.iterrows()
+        ]
+        yield f"\n{words}:\n{table(header, lines)}"
 
 
 def draw() -> Figure:

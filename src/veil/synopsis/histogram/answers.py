@@ -20,7 +20,7 @@ from ..answers import group_weights
 from ..domain import spans
 
 Numbers = npt.NDArray[np.float64]
-EDGE = 0.5  # large boxes of several columns cut many nodes, whose errors are not quite independent (measured)
+EDGE, EDGE_OF_MANY = 0.15, 0.5  # large boxes cut many nodes, whose errors are not quite independent (measured)
 WITHIN = 1 / 3  # variance of the share of a cell's rows in a part of it, over part x rest: that of a share drawn evenly
 
 
@@ -126,9 +126,9 @@ class Doubt:
         return (total**2 * s + self.spread.total_variance * (m * m + s)) * self._edge(weights) ** 2
 
     def _edge(self, weights: Sequence[Numbers]) -> float:
-        """The factor by which the standard error grows with the share of the cells inside, with several columns."""
+        """The factor by which the standard error grows with the share of the cells inside."""
         share = prod(float(weight.mean()) for weight in weights)
-        return 1.0 if len(weights) == 1 else 1 + EDGE * sqrt(share)
+        return 1 + (EDGE if len(weights) == 1 else EDGE_OF_MANY) * sqrt(share)
 
 
 def outer(weights: Sequence[Numbers]) -> Numbers:
