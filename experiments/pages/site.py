@@ -21,7 +21,7 @@ NAV = {
 }
 ROOMS = {  # what is written in these modules and folders
     "What is public": ("schema",),
-    "Budgets, ledgers and outcomes": ("kernel", "plans"),
+    "Budgets, ledgers and outcomes": ("kernel", "plans", "views"),
     "Classifiers and selectors": ("models",),
     "Publishing": ("synopsis",),
     "Evaluation": ("evaluate",),
