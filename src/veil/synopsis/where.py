@@ -7,15 +7,21 @@ from typing import Any
 from ..display import readable
 from ..errors import BadInput
 
-CONDITION = re.compile(r"\s*(?P<name>.+?)\s*(?:(?P<sign>>=|<=|=)|\s+in\s)\s*(?P<value>.+?)\s*", re.DOTALL)
+SIGN = r"\s*(?:(?P<sign>>=|<=|=)|\s+in\s)\s*"
 EXAMPLE = "write a condition as 'age in 30..50', 'age >= 30', 'sex = Female' or 'sex in Female, Male'"
 
 
-def where(texts: Iterable[str]) -> dict[str, Any]:
-    """The box that conditions describe together: {column: a range, a value or a list of values}."""
+def where(texts: Iterable[str], columns: Iterable[str] = ()) -> dict[str, Any]:
+    """The box that conditions describe together: {column: a range, a value or a list of values}.
+
+    The names of `columns` are known to be whole, whatever words are in them; a value may have the word "and" in it.
+    """
     found: dict[str, Any] = {}
-    for text in [part for joined in texts for part in re.split(r"\s+and\s+", joined)]:
-        match = CONDITION.fullmatch(text)
+    known = "|".join(map(re.escape, sorted(columns, key=len, reverse=True))) or "(?!)"  # of nothing: never
+    condition = re.compile(rf"\s*(?P<name>{known}|.+?){SIGN}(?P<value>.+?)\s*", re.DOTALL)
+    between = re.compile(rf"\s+and\s+(?=(?:{known}|(?:(?!\s+and\s).)+?)\s*(?:[<>]?=|\s+in\s))", re.DOTALL)
+    for text in [part for joined in texts for part in between.split(joined)]:
+        match = condition.fullmatch(text)
         if match is None:
             raise BadInput(f"{readable(text)!r} is no condition: {EXAMPLE}")
         if match["name"] in found:
