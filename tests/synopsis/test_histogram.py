@@ -2,6 +2,7 @@
 
 import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -210,3 +211,33 @@ def test_many_boxes_at_once_count_what_one_at_a_time_does(map_, visits):
     for lows, highs in ([[[1]], [[2]]], [[[3, 3]], [[2, 4]]], [[1, 2], [3, 4]]):
         with pytest.raises(BadInput, match="boxes"):
             map_.query_many(lows, highs)
+
+
+def changed(histogram, **new):
+    """The histogram with other estimates, as a stranger's file may have them."""
+    return Histogram(replace(histogram.outcome_, made=replace(histogram.spread, **new)))
+
+
+@pytest.mark.parametrize("number", [1e308, -1e308, float("nan"), float("inf")])
+def test_a_file_of_impossible_numbers_is_refused(map_, tmp_path, number):
+    cells, doubt = np.full_like(map_.spread.cells, number), np.full_like(map_.spread.doubt, number)
+    for new in ({"cells": cells}, {"doubt": doubt}, {"missing": number}, {"total_variance": number}):
+        changed(map_, **new).save(tmp_path / "odd.veil", force=True)
+        with pytest.raises(BadInput, match="is not a histogram"):
+            veil.load_synopsis(tmp_path / "odd.veil")
+
+
+def test_a_file_of_more_columns_than_a_histogram_has_is_refused(map_, tmp_path):
+    columns = tuple(Categorical(name=f"c{place}", values=("a",)) for place in range(70))  # an array has 64 axes at most
+    spread = replace(map_.spread, cells=np.ones(1), doubt=np.zeros(1))
+    schema = map_.schema_.model_copy(update={"column": columns})
+    Histogram(replace(map_.outcome_, made=spread, schema=schema)).save(tmp_path / "odd.veil")
+    with pytest.raises(BadInput, match="is not a histogram"):
+        veil.load_synopsis(tmp_path / "odd.veil")
+
+
+def test_a_billion_synthetic_rows_are_drawn_only_if_asked_for(map_):
+    huge = changed(map_, cells=np.full_like(map_.spread.cells, 1e17))
+    with pytest.raises(BadInput, match="more than a billion rows: say how many"):
+        huge.to_frame()
+    assert len(huge.to_frame(5)) == 5
