@@ -129,3 +129,10 @@ def test_the_word_and_in_a_value_and_the_word_in_in_a_name_are_read_as_they_are_
     assert parsed(["spice = salt and other = 3"], names) == {"spice": "salt", "other": "3"}  # refused by name later
     with pytest.raises(BadInput, match="is no condition"):
         parsed(["spice"], names)
+
+
+def test_a_rehearsal_promises_intervals_only_of_the_method_that_has_them(trips):
+    assert "Expected with 3,000 rows: a typical range" in publish("--dry-run", out=None)
+    said = publish("--dry-run", "--method", "uniform", out=None)
+    assert "ow far its answers can be relied on is not known: uniform has no intervals" in said
+    assert "a typical range" not in said

@@ -11,6 +11,7 @@ import pytest
 
 import veil
 from veil import BadInput, Categorical, Date, Histogram, Ledger, LittleLearned, Numeric, Schema, Text
+from veil.plans.run import made_up
 from veil.synopsis.histogram.publishing import MOST_CELLS, histogram_schema
 from veil.synopsis.where import where
 
@@ -241,3 +242,32 @@ def test_a_billion_synthetic_rows_are_drawn_only_if_asked_for(map_):
     with pytest.raises(BadInput, match="more than a billion rows: say how many"):
         huge.to_frame()
     assert len(huge.to_frame(5)) == 5
+
+
+ASKED = [
+    Numeric(name="x", bounds=(0, 100)),
+    Numeric(name="x", bounds=(0, 100), integer=True, bins=7),
+    Date(name="x", bounds=("2020-01-01", "2020-12-31"), bins=11),
+    Date(name="x", bounds=("2020-01-01", "2020-12-31"), unit="month"),
+    Date(name="x", unit="weekday"),
+    Categorical(name="x", values=("a", "b, or c", "d and e", "f"), pools={"both": ("a", "f")}),
+]
+
+
+@pytest.mark.parametrize("column", ASKED)
+def test_what_a_report_answers_can_be_asked_again_as_it_stands(column):
+    schema = Schema(name="t", public=True, column=(column,))
+    made = veil.publish(made_up(schema, 2000), schema, columns=["x"], epsilon=10**6)
+    for text, answer in made.quarters():
+        assert made.query(where([text], made.columns)).count == pytest.approx(answer.count, rel=0.02, abs=1)
+
+
+def test_the_report_of_a_method_without_intervals_promises_none(visits, tmp_path):
+    for method, said in {
+        "uniform": "answers have no intervals",
+        "adaptive-tree": "Each answer has an interval",
+    }.items():
+        made = veil.publish(visits, SCHEMA, columns=["age"], epsilon=1, method=method, random_state=0)
+        made.report(tmp_path / "page.html", force=True)
+        page = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert said in page and ("at least" in page) == (method != "uniform")

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,7 +72,7 @@ def publish(
     rows_file = charge.file_of(data, encoding, multiline, public)
     shared = charge.open_ledger(ledger, note, out)
     if dry_run:
-        expect = of_rehearsal if columns is None else of_rehearsed_ranges
+        expect = of_rehearsal if columns is None else partial(of_rehearsed_ranges, method=method)
         charge.show_plan(rehearse_publish(declared, budget, method, **settings), public, shared, as_json, expect)
         return
     if out is None:
