@@ -271,3 +271,23 @@ def test_the_report_of_a_method_without_intervals_promises_none(visits, tmp_path
         made.report(tmp_path / "page.html", force=True)
         page = (tmp_path / "page.html").read_text(encoding="utf-8")
         assert said in page and ("at least" in page) == (method != "uniform")
+
+
+@pytest.mark.parametrize("column", ["kind", "age"])
+def test_rows_without_a_value_are_in_no_cell_and_not_said_to_be_none(visits, column):
+    made = veil.publish(visits, SCHEMA, columns=[column], epsilon=1, random_state=0)
+    for wanted in (None, "(missing)"):
+        with pytest.raises(BadInput, match="lie in no cell of the histogram"):
+            made.query({column: wanted})
+
+
+def test_columns_may_be_an_iterator_and_a_resolution_needs_them(visits):
+    made = veil.publish(visits, SCHEMA, columns=iter(["age"]), epsilon=1, random_state=0)
+    assert made.columns == ("age",) and made.settings_["columns"] == ["age"]
+    with pytest.raises(BadInput, match="resolution is for a histogram"):
+        veil.publish(visits, SCHEMA, resolution=8, epsilon=1, random_state=0)
+
+
+def test_an_epsilon_beyond_all_doubles_gives_a_verdict_all_the_same(visits):
+    made = veil.publish(visits, SCHEMA, columns=["kind"], epsilon=10**400, random_state=0)
+    assert made.verdict_.level == "good" and made.query().count == pytest.approx(ROWS)

@@ -48,6 +48,9 @@ def publish(
     repeatable, and the result is marked as not private. If it is little but noise, a LittleLearned warning says so.
     """
     schema, budget = schema if isinstance(schema, Schema) else Schema.read(schema), Budget(epsilon)
+    if columns is None and resolution is not None:
+        raise BadInput("resolution is for a histogram: name its columns with columns=[...]")
+    columns = columns if columns is None or isinstance(columns, str) else [*columns]  # it may be an iterator
     settings = settings if columns is None else {**settings, "columns": columns, "resolution": resolution}
     method = method or default_method(columns)
     public, plan = asked(schema, method, **settings)

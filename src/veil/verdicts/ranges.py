@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..display import number
+from ..kernel import Budget
 from ..plans.run import guessed_rows
 from ..schema import Schema
 from .evidence import Releases
@@ -22,7 +23,7 @@ ONLY_TOTAL = 50  # rows x epsilon below which no way of counting tells more than
 def of_histogram(histogram: Any) -> Verdict:
     """Good if a typical range is known to within 2 % of the rows, and nothing if only their number can be known."""
     total = histogram.query()
-    signal = total.count * float(histogram.epsilon) / histogram.schema_.rows_per_person
+    signal = total.count * float(Budget(histogram.epsilon).per_row(histogram.schema_.rows_per_person))
     if signal < ONLY_TOTAL:
         words = "only the number of rows is known, and not well: rows x epsilon is below 50"
         return Verdict("nothing", words, _more(histogram, ONLY_TOTAL / max(signal, 1)))
@@ -36,7 +37,7 @@ def of_histogram(histogram: Any) -> Verdict:
 
 def of_rehearsed_ranges(releases: Releases, schema: Schema, method: str = MODELLED) -> Verdict:
     """The verdict to expect of a histogram, from the rows that the schema guesses and their epsilon."""
-    signal = guessed_rows(schema) * float(cost(releases)) / schema.rows_per_person
+    signal = guessed_rows(schema) * float(Budget(cost(releases)).per_row(schema.rows_per_person))
     width = 2 * 2 * TYPICAL / sqrt(max(signal, 1)) if signal >= ONLY_TOTAL else 1.0
     level = level_of(width, WIDTHS)
     if signal < ONLY_TOTAL:
