@@ -8,6 +8,8 @@ import pytest
 
 from shell import output, run
 from veil import Ledger
+from veil.errors import BadInput
+from veil.synopsis.where import where as parsed
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 SCHEMA = """
@@ -110,3 +112,27 @@ def run_main(*arguments):
     with pytest.raises(VeilError) as problem:
         run(*arguments)
     return str(problem.value)
+
+
+def test_the_word_and_in_a_value_and_the_word_in_in_a_name_are_read_as_they_are_meant():
+    names = ["income", "income in euros", "spice", "a (b"]
+    assert parsed(["income in euros in 5..9"], names) == {"income in euros": ("5", "9")}
+    assert parsed(["income in euros >= 5 and income in 1..2"], names) == {
+        "income in euros": ("5", None),
+        "income": ("1", "2"),
+    }
+    assert parsed(["spice = salt and pepper"], names) == {"spice": "salt and pepper"}
+    assert parsed(["spice in salt and pepper, mint and a (b <= 3"], names) == {
+        "spice": ["salt and pepper", "mint"],
+        "a (b": (None, "3"),
+    }
+    assert parsed(["spice = salt and other = 3"], names) == {"spice": "salt", "other": "3"}  # refused by name later
+    with pytest.raises(BadInput, match="is no condition"):
+        parsed(["spice"], names)
+
+
+def test_a_rehearsal_promises_intervals_only_of_the_method_that_has_them(trips):
+    assert "Expected with 3,000 rows: a typical range" in publish("--dry-run", out=None)
+    said = publish("--dry-run", "--method", "uniform", out=None)
+    assert "ow far its answers can be relied on is not known: uniform has no intervals" in said
+    assert "a typical range" not in said

@@ -2,6 +2,7 @@
 
 import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 import veil
 from veil import BadInput, Categorical, Date, Histogram, Ledger, LittleLearned, Numeric, Schema, Text
+from veil.plans.run import made_up
 from veil.synopsis.histogram.publishing import MOST_CELLS, histogram_schema
 from veil.synopsis.where import where
 
@@ -66,6 +68,8 @@ def test_an_answer_is_near_the_truth_and_its_interval_holds_it(map_, visits):
     assert answer.count == pytest.approx(inside.sum(), rel=0.03) and low <= inside.sum() <= high
     assert high - low < 0.1 * inside.sum() and answer.interval()[0] > low
     assert "95 % sure between" in repr(answer)
+    with pytest.raises(BadInput, match="confidence"):
+        answer.interval(2)
 
 
 def test_without_conditions_all_rows_are_counted_and_open_ends_reach_the_bounds(map_):
@@ -164,6 +168,8 @@ def test_cells_are_public_and_too_many_are_refused_before_a_charge(visits):
         (["age"], {"resolution": 1}),
         (["age"], {"method": "privpfc"}),
         (["nothing"], {}),
+        (5, {}),
+        ([["age"]], {}),
     ]:
         with pytest.raises(BadInput):
             veil.publish(visits, SCHEMA, columns=columns, epsilon=1, ledger=ledger, **more)
@@ -192,6 +198,7 @@ def test_values_beyond_the_bounds_lie_in_the_last_cells_and_missing_ones_in_none
 def test_conditions_can_be_typed():
     assert where(["age in 30..50 and kind = new"]) == {"age": ("30", "50"), "kind": "new"}
     assert where(["age >= 30", "day <= 2024-06"]) == {"age": ("30", None), "day": (None, "2024-06")}
+    assert where(["age >= 30 and age <= 50"]) == where(["age <= 50", "age in 30.."]) == {"age": ("30", "50")}
     assert where(["kind in new, old", "age in ..5"]) == {"kind": ["new", "old"], "age": (None, "5")}
     for wrong in ("age", "in 3..4", "age in 3..4 and age = 5"):
         with pytest.raises(BadInput, match="condition"):
@@ -210,3 +217,82 @@ def test_many_boxes_at_once_count_what_one_at_a_time_does(map_, visits):
     for lows, highs in ([[[1]], [[2]]], [[[3, 3]], [[2, 4]]], [[1, 2], [3, 4]]):
         with pytest.raises(BadInput, match="boxes"):
             map_.query_many(lows, highs)
+
+
+def changed(histogram, **new):
+    """The histogram with other estimates, as a stranger's file may have them."""
+    return Histogram(replace(histogram.outcome_, made=replace(histogram.spread, **new)))
+
+
+@pytest.mark.parametrize("number", [1e308, -1e308, float("nan"), float("inf")])
+def test_a_file_of_impossible_numbers_is_refused(map_, tmp_path, number):
+    cells, doubt = np.full_like(map_.spread.cells, number), np.full_like(map_.spread.doubt, number)
+    for new in ({"cells": cells}, {"doubt": doubt}, {"missing": number}, {"total_variance": number}):
+        changed(map_, **new).save(tmp_path / "odd.veil", force=True)
+        with pytest.raises(BadInput, match="is not a histogram"):
+            veil.load_synopsis(tmp_path / "odd.veil")
+
+
+def test_a_file_of_more_columns_than_a_histogram_has_is_refused(map_, tmp_path):
+    columns = tuple(Categorical(name=f"c{place}", values=("a",)) for place in range(70))  # an array has 64 axes at most
+    spread = replace(map_.spread, cells=np.ones(1), doubt=np.zeros(1))
+    schema = map_.schema_.model_copy(update={"column": columns})
+    Histogram(replace(map_.outcome_, made=spread, schema=schema)).save(tmp_path / "odd.veil")
+    with pytest.raises(BadInput, match="is not a histogram"):
+        veil.load_synopsis(tmp_path / "odd.veil")
+
+
+def test_a_billion_synthetic_rows_are_drawn_only_if_asked_for(map_):
+    huge = changed(map_, cells=np.full_like(map_.spread.cells, 1e17))
+    with pytest.raises(BadInput, match="more than a billion rows: say how many"):
+        huge.to_frame()
+    assert len(huge.to_frame(5)) == 5
+
+
+ASKED = [
+    Numeric(name="x", bounds=(0, 100)),
+    Numeric(name="x", bounds=(0, 100), integer=True, bins=7),
+    Date(name="x", bounds=("2020-01-01", "2020-12-31"), bins=11),
+    Date(name="x", bounds=("2020-01-01", "2020-12-31"), unit="month"),
+    Date(name="x", unit="weekday"),
+    Categorical(name="x", values=("a", "b, or c", "d and e", "f"), pools={"both": ("a", "f")}),
+]
+
+
+@pytest.mark.parametrize("column", ASKED)
+def test_what_a_report_answers_can_be_asked_again_as_it_stands(column):
+    schema = Schema(name="t", public=True, column=(column,))
+    made = veil.publish(made_up(schema, 2000), schema, columns=["x"], epsilon=10**6)
+    for text, answer in made.quarters():
+        assert made.query(where([text], made.columns)).count == pytest.approx(answer.count, rel=0.02, abs=1)
+
+
+def test_the_report_of_a_method_without_intervals_promises_none(visits, tmp_path):
+    for method, said in {
+        "uniform": "answers have no intervals",
+        "adaptive-tree": "Each answer has an interval",
+    }.items():
+        made = veil.publish(visits, SCHEMA, columns=["age"], epsilon=1, method=method, random_state=0)
+        made.report(tmp_path / "page.html", force=True)
+        page = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert said in page and ("at least" in page) == (method != "uniform")
+
+
+@pytest.mark.parametrize("column", ["kind", "age"])
+def test_rows_without_a_value_are_in_no_cell_and_not_said_to_be_none(visits, column):
+    made = veil.publish(visits, SCHEMA, columns=[column], epsilon=1, random_state=0)
+    for wanted in (None, "(missing)"):
+        with pytest.raises(BadInput, match="lie in no cell of the histogram"):
+            made.query({column: wanted})
+
+
+def test_columns_may_be_an_iterator_and_a_resolution_needs_them(visits):
+    made = veil.publish(visits, SCHEMA, columns=iter(["age"]), epsilon=1, random_state=0)
+    assert made.columns == ("age",) and made.settings_["columns"] == ["age"]
+    with pytest.raises(BadInput, match="resolution is for a histogram"):
+        veil.publish(visits, SCHEMA, resolution=8, epsilon=1, random_state=0)
+
+
+def test_an_epsilon_beyond_all_doubles_gives_a_verdict_all_the_same(visits):
+    made = veil.publish(visits, SCHEMA, columns=["kind"], epsilon=10**400, random_state=0)
+    assert made.verdict_.level == "good" and made.query().count == pytest.approx(ROWS)

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +34,10 @@ def publish(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="How to choose what to count: privpfc or projected; for --columns adaptive-tree or another."),
+        typer.Option(
+            help="How to choose what to count: privpfc or projected. For --columns: adaptive-tree, adaptive-grid, "
+            "uniform-grid, hierarchy, quadtree, dawa, mwem, ahp, identity or uniform."
+        ),
     ] = None,
     resolution: Annotated[
         int | None, typer.Option(min=2, help="With --columns: bins of a numeric column that declares none.")
@@ -71,7 +75,7 @@ def publish(
     rows_file = charge.file_of(data, encoding, multiline, public)
     shared = charge.open_ledger(ledger, note, out)
     if dry_run:
-        expect = of_rehearsal if columns is None else of_rehearsed_ranges
+        expect = of_rehearsal if columns is None else partial(of_rehearsed_ranges, method=method)
         charge.show_plan(rehearse_publish(declared, budget, method, **settings), public, shared, as_json, expect)
         return
     if out is None:

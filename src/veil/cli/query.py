@@ -39,7 +39,7 @@ def query(
     if where and queries:
         raise BadInput("give conditions with --where, or a file of them with --queries, not both")
     made = load_synopsis(table)
-    asked = _read(queries) if queries else [parsed(where or [])]
+    asked = _read(queries) if queries else [parsed(where or [], made.columns)]
     if out:
         check_paths(out, table, queries)
         check_table_path(out)

@@ -11,8 +11,11 @@ from .figures import histogram_figure
 from .words import escaped, plural
 
 ASKED = """<p>It answers any number of questions about how many rows lie in a range, for nothing:
-<code>veil query FILE --where "{example}"</code>. Each answer has an interval for two kinds of error together: the
-noise, and that rows need not be spread evenly where nothing finer was counted.</p>"""
+<code>veil query FILE --where "{example}"</code>. {sure}</p>"""
+SURE = """Each answer has an interval for two kinds of error together: the noise, and that rows need not be spread
+evenly where nothing finer was counted."""
+UNSURE = """This method has no model of its error, so answers have no intervals: besides the noise, rows need not be
+spread evenly where nothing finer was counted."""
 MANY = "<p>A picture has one or two columns; this histogram has more, so these are sums over the others.</p>"
 
 
@@ -51,17 +54,16 @@ def _picture(histogram: Histogram) -> str:
 
 
 def _answers(histogram: Histogram) -> str:
-    """For each column the rows in each quarter of its cells, with intervals."""
+    """For each column the rows in each quarter of its cells, with intervals if there are any."""
     rows = [(where, number(answer.count), *_ends(answer)) for where, answer in histogram.quarters()]
-    name = escaped(histogram.columns[0])
-    example = escaped(rows[0][0]) if rows else f"{name} in ..."
-    listing = sections.table("Some answers", ["where", "rows, about", "at least", "at most"], rows)
-    return sections.section("What it answers", ASKED.format(example=example), listing)
+    header = ["where", "rows, about", "at least", "at most"][: len(rows[0])]
+    said = ASKED.format(example=escaped(rows[0][0]), sure=UNSURE if histogram.spread.doubt is None else SURE)
+    return sections.section("What it answers", said, sections.table("Some answers", header, rows))
 
 
-def _ends(answer: Any) -> tuple[str, str]:
-    found = answer.interval()
-    return (number(found[0]), number(found[1])) if found else ("", "")
+def _ends(answer: Any) -> tuple[str, ...]:
+    """Both ends of the interval; nothing if the method has none."""
+    return tuple(map(number, answer.interval() or ()))
 
 
 def _asked(histogram: Histogram) -> str:

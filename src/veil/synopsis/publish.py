@@ -1,7 +1,7 @@
 """publish: from private rows to a synopsis; and reading a synopsis from a file."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +48,9 @@ def publish(
     repeatable, and the result is marked as not private. If it is little but noise, a LittleLearned warning says so.
     """
     schema, budget = schema if isinstance(schema, Schema) else Schema.read(schema), Budget(epsilon)
+    if columns is None and resolution is not None:
+        raise BadInput("resolution is for a histogram: name its columns with columns=[...]")
+    columns = [*columns] if isinstance(columns, Iterator) else columns
     settings = settings if columns is None else {**settings, "columns": columns, "resolution": resolution}
     method = method or default_method(columns)
     public, plan = asked(schema, method, **settings)

@@ -18,6 +18,7 @@ from .cells import digits, sizes
 from .domain import dates, declared_values, spans, spread
 
 MOST_ROWS = 1_000_000_000
+TOO_MANY = "the released counts add up to more than a billion rows: say how many with rows=..."
 LARGEST = 2**53  # whole numbers from here on are not exact in the bounds
 Drawn = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]  # values, and which are missing (None: none)
 
@@ -61,7 +62,9 @@ def draw_from_cells(
         raise BadInput('values must be "uniform" or "midpoint"')
     chance, estimates = np.random.default_rng(random_state), np.maximum(table, 0).ravel()
     total = estimates.sum()
-    many = min(round(total), MOST_ROWS) if (asked := _number(rows)) is None else asked
+    if (asked := _number(rows)) is None and total > MOST_ROWS:
+        raise BadInput(TOO_MANY)
+    many = round(total) if asked is None else asked
     shares = estimates / total if total else np.full(len(estimates), 1 / len(estimates))
     cells = np.repeat(np.arange(len(shares)), chance.multinomial(many, shares))
     chance.shuffle(cells)
@@ -99,7 +102,7 @@ def draw_cells(
         free = [*map(np.flatnonzero, known), *map(np.arange, shape[len(known) :])]
         return [chance.choice(part, rows) for part in free]
     if rows is None and whole > MOST_ROWS:
-        raise BadInput("the released counts add up to more than a billion rows: say how many with rows=...")
+        raise BadInput(TOO_MANY)
     times = counts if rows is None else chance.multinomial(rows, counts / whole)
     picked = np.repeat(np.arange(len(codes)), times)
     chance.shuffle(picked)

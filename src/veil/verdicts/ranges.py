@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..display import number
+from ..kernel import Budget
 from ..plans.run import guessed_rows
 from ..schema import Schema
 from .evidence import Releases
@@ -13,36 +14,38 @@ from .expected import if_rows
 from .verdict import Verdict, cost, level_of, more_epsilon
 
 WIDTHS = (0.02, 0.1, 0.5)  # of the interval of half the rows, relative to all rows, at which good, fair and poor end
+MODELLED = "adaptive-tree"  # the method whose answers have intervals, of which TYPICAL was measured
 TYPICAL = 0.6  # about the standard error of a typical range as a share of the rows, times the root of rows x epsilon
+UNKNOWN = "how far its answers can be relied on is not known: {} has no intervals"
 ONLY_TOTAL = 50  # rows x epsilon below which no way of counting tells more than how many rows there are
 
 
 def of_histogram(histogram: Any) -> Verdict:
     """Good if a typical range is known to within 2 % of the rows, and nothing if only their number can be known."""
     total = histogram.query()
-    signal = total.count * float(histogram.epsilon) / histogram.schema_.rows_per_person
+    signal = total.count * float(Budget(histogram.epsilon).per_row(histogram.schema_.rows_per_person))
     if signal < ONLY_TOTAL:
         words = "only the number of rows is known, and not well: rows x epsilon is below 50"
         return Verdict("nothing", words, _more(histogram, ONLY_TOTAL / max(signal, 1)))
     if histogram.spread.doubt is None:
-        return Verdict(
-            "unknown", f"how far its answers can be relied on is not known: {histogram.method} has no intervals"
-        )
+        return Verdict("unknown", UNKNOWN.format(histogram.method))
     width = typical_width(histogram) / max(total.count, 1)
     level = level_of(width, WIDTHS)
     words = f"a typical range is known to within {number(50 * width)} % of all rows, 95 % sure"
     return Verdict(level, words, "" if level == "good" else _more(histogram, width / WIDTHS[0]))
 
 
-def of_rehearsed_ranges(releases: Releases, schema: Schema) -> Verdict:
+def of_rehearsed_ranges(releases: Releases, schema: Schema, method: str = MODELLED) -> Verdict:
     """The verdict to expect of a histogram, from the rows that the schema guesses and their epsilon."""
-    signal = guessed_rows(schema) * float(cost(releases)) / schema.rows_per_person
+    signal = guessed_rows(schema) * float(Budget(cost(releases)).per_row(schema.rows_per_person))
     width = 2 * 2 * TYPICAL / sqrt(max(signal, 1)) if signal >= ONLY_TOTAL else 1.0
     level = level_of(width, WIDTHS)
     if signal < ONLY_TOTAL:
         return Verdict(
             "nothing", f"expected{if_rows(schema)}: only the number of rows, since rows x epsilon is below 50"
         )
+    if method != MODELLED:
+        return Verdict("unknown", UNKNOWN.format(method))
     words = f"expected{if_rows(schema)}: a typical range to within about {number(50 * width)} % of all rows, 95 % sure"
     return Verdict(level, words)
 
@@ -64,4 +67,5 @@ def typical_width(histogram: Any) -> float:
 
 def _more(histogram: Any, times: float) -> str:
     more = more_epsilon(histogram.epsilon, times)
-    return f"try {more}, or fewer columns" if more else "it takes more rows, or fewer columns"
+    fewer = ", or fewer columns" if len(histogram.columns) > 1 else ""
+    return f"try {more}{fewer}" if more else f"it takes more rows{fewer}"

@@ -51,7 +51,7 @@ class Ranging(Asking):
 def own_shape(shape: Any, cells: int) -> tuple[int, ...]:
     """A copy of the shape, if the partition has so many cells."""
     sides = tuple(whole(side, "a side of the box of cells", 1, cells) for side in shape)
-    if not 1 <= len(sides) <= MOST_AXES or prod(sides) > cells:
+    if not 1 <= len(sides) <= MOST_AXES or prod(sides) > cells or prod(s + 1 for s in sides) > MOST_COUNTS:
         raise BadInput(f"the box of cells must have one to {MOST_AXES} sides, and no more cells than the partition")
     return sides
 

@@ -21,6 +21,9 @@ from ..domain import spans
 
 Numbers = npt.NDArray[np.float64]
 EDGE, EDGE_OF_MANY = 0.15, 0.5  # large boxes cut many nodes, whose errors are not quite independent (measured)
+NO_CELL = (
+    "rows without a value of {!r} lie in no cell of the histogram: its `missing` says about how many miss any value"
+)
 WITHIN = 1 / 3  # variance of the share of a cell's rows in a part of it, over part x rest: that of a share drawn evenly
 
 
@@ -33,6 +36,8 @@ class Answer:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float] | None:
         """A range in which the true number of rows lies with this confidence; never below zero."""
+        if not 0 < confidence < 1:
+            raise BadInput("confidence must lie between 0 and 1, such as 0.95")
         if self.standard_error is None:
             return None
         width = float(-ndtri((1 - confidence) / 2)) * self.standard_error
@@ -61,7 +66,10 @@ def weights_of(schema: Schema, wanted: Mapping[str, Any]) -> list[Numbers]:
         if column.name not in wanted:
             found.append(np.ones(cells))
         else:
-            found.append(group_weights(axis(column).axes[0], column, wanted[column.name])[:cells])
+            weights = group_weights(axis(column).axes[0], column, wanted[column.name])
+            if weights[cells:].any():  # zero, for certain, would be a wrong answer
+                raise BadInput(NO_CELL.format(readable(column.name)))
+            found.append(weights[:cells])
     return found
 
 

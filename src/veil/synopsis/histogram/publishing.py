@@ -1,6 +1,6 @@
 """What a histogram of a few columns is made of: the public cells, and the methods that count them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -54,8 +54,12 @@ def histogram_schema(schema: Schema, columns: Sequence[str], resolution: int | N
     A numeric column without declared bins or edges gets `resolution` bins; without that, 4,096 if it is alone, and
     fewer with more columns. Refuses more cells than are counted one by one.
     """
-    names = [columns] if isinstance(columns, str) else list(columns)
-    if not 1 <= len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+    names = [columns] if isinstance(columns, str) else list(columns) if isinstance(columns, Iterable) else []
+    if (
+        not all(isinstance(name, str) for name in names)
+        or not 1 <= len(names) <= MOST_COLUMNS
+        or len(set(names)) < len(names)
+    ):
         raise BadInput(f"name one to {MOST_COLUMNS} columns for a histogram, each once")
     if resolution is not None and (type(resolution) is not int or not 2 <= resolution <= FINEST):
         raise BadInput(f"resolution, the bins of a numeric column, must be a whole number from 2 to {FINEST:,}")

@@ -37,9 +37,12 @@ def edges_of(column: Any, runs: list[Run]) -> Numbers:
 def span_text(column: Any, run: Run) -> str:
     """A run as a condition for `veil query`, after the name of its column."""
     if isinstance(column, Categorical):
-        return f"in {', '.join(readable(column.names[code]) for code in range(*run))}"
+        names = [column.names[code] for code in range(*run)]
+        values = [readable(value) for name in names for value in (column.pools or {}).get(name, (name,))]
+        return f"= {values[0]}" if len(values) == 1 else f"in {', '.join(values)}"  # one may have commas in it
     if isinstance(column, Date):
-        return f"from {column.names[run[0]]} to {column.names[run[1] - 1]}"
+        first, last = (column.names[code].split(" to ") for code in (run[0], run[1] - 1))
+        return f"in {first[0]}..{last[-1]}"
     low, high = edges_of(column, [run])
     return f"in {_plain(low)}..{_plain(high - column.integer)}"
 
