@@ -14,7 +14,7 @@ from veil.plans.ranges.dawa import prices
 from veil.plans.ranges.domain import Domain, numbered
 from veil.plans.ranges.hierarchy import branches, height, levels
 from veil.plans.ranges.layers import Layers
-from veil.plans.ranges.mwem import replayed, rounds
+from veil.plans.ranges.mwem import mwem, replayed, rounds
 from veil.plans.ranges.orders import hilbert, order_of
 from veil.plans.ranges.uniform_grid import blocks, parts_of_an_axis
 from veil.synopsis.histogram.publishing import HISTOGRAMS, find_histogram
@@ -228,3 +228,11 @@ def test_replayed_measurements_keep_the_number_of_rows():
 def test_a_run_costs_more_where_less_is_spent():
     cheap, dear = prices(64, 1.0, 1.0), prices(64, 0.1, 1.0)
     assert len(cheap) == 7 and all(a < b for a, b in zip(cheap, dear, strict=True)) and cheap == sorted(cheap)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tiny_budgets_have_few_rounds_and_are_not_refused_on_the_way(seed):
+    schema, ledger = Schema(name="t", column=[Numeric(name="x", bounds=(0, 1), bins=32)]), Ledger(1, "t")
+    source = open_source({"x": [0.5] * 50}, schema, ledger, seed)
+    mwem(source, Budget("1e-8"), Domain(schema))
+    assert ledger.spent == Fraction(1, 10**8)

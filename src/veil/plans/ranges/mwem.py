@@ -5,7 +5,7 @@ from math import exp
 
 import numpy as np
 
-from ...kernel import Budget, Source
+from ...kernel import SMALLEST_EPSILON, Budget, Source
 from .boxes import random_boxes, sums_in
 from .domain import Domain, Integers
 from .layers import noisy_rows
@@ -18,6 +18,8 @@ PASSES = 20  # over all measurements, after each of them
 ROUNDS = (8, 1000, 0.4375)  # 8 with rows x epsilon of 1,000, and 60 with a hundred times as much
 MOST_ROUNDS = 200
 MOST_CHANGE = 20.0  # of a logarithm, in one update
+
+SMALLEST_SHARE = 8 * SMALLEST_EPSILON  # of a round: halved to choose and to measure, no verb refuses it
 
 Box = tuple[slice, ...]
 
@@ -33,7 +35,8 @@ def mwem(source: Source, budget: Budget, domain: Domain) -> Spread:
     estimate = np.full(domain.shape, rows / domain.size)
     ranges = np.unique(random_boxes(domain.shape, RANGES), axis=0)
     measured, missing = list[tuple[Box, float]](), list[float]()
-    for share in to_rounds.each(rounds(rows * float(source.per_row(budget)), len(ranges))):
+    most = min(len(ranges), max(int(source.per_row(to_rounds) / SMALLEST_SHARE), 1))
+    for share in to_rounds.each(rounds(rows * float(source.per_row(budget)), most)):
         box, inside, outside = _measure(source, share, domain, ranges, estimate)
         ranges = ranges[np.arange(len(ranges)) != box]
         measured.append(inside)

@@ -141,7 +141,10 @@ class Histogram(Reported):
         return np.asarray(summed.transpose(np.argsort(np.argsort(places))))
 
     def quantile(self, column: str, share: float) -> float:
-        """The number below which about this share of the rows lie in a numeric column: 0.5 gives the median."""
+        """The number below which about this share of the rows lie in a numeric column: 0.5 gives the median.
+
+        Of dates it is in seconds since 1970.
+        """
         place = self._place(column)
         found: Any = self.schema_.features[place]
         if not hasattr(found, "cuts") or not 0 <= share <= 1:
