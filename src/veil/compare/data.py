@@ -50,12 +50,17 @@ def load(name: str, *, published: bool = False) -> Data:
     Comparisons show exact scores, so rows of which Veil does not know that they are public need a schema that says so;
     with `published`, the caller knows it by their name.
     """
-    rows, schema = datasets.load(name) if name in datasets.NAMES else _read(name, published or name in KNOWN)
+    rows, schema = public_rows(name, published=published)
     if schema.label is None or not schema.features:
         raise BadInput(f"data {name!r} cannot be compared on: its schema needs a label and columns to predict it from")
     if schema.person is not None:
         raise BadInput(f"data {name!r} cannot be compared on: rows of one person would be on both sides of a split")
     return Data(name, schema, _clean(rows, schema))
+
+
+def public_rows(name: str, *, published: bool = False) -> tuple[Any, Schema]:
+    """The rows of this name as they are, and their schema; see `load`."""
+    return datasets.load(name) if name in datasets.NAMES else _read(name, published or name in KNOWN)
 
 
 def split(data: Data, seed: int) -> Split:

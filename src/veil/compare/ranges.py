@@ -1,11 +1,21 @@
 """Range queries: workloads over the cells of a histogram, and how far off its answers are."""
 
-from collections.abc import Sequence
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 
-from ..plans.ranges.boxes import Integers, Numbers
+from ..errors import LittleLearned
+from ..plans.ranges.boxes import Integers, Numbers, random_boxes, sums_in
+from ..plans.ranges.domain import Domain
+from ..synopsis import publish
+from ..synopsis.histogram.publishing import histogram_schema
+from .data import public_rows
 
+QUERIES = 2_000
 THRESHOLD = 0.001  # of all rows: smaller answers count as large as this in a relative error
 SIZES = 6  # of rectangles, each with twice the sides of the one before; the largest has half of every axis
 
@@ -38,3 +48,47 @@ def errors(truth: Numbers, found: Numbers, rows: float) -> dict[str, float]:
         "mean": float(off.mean() / max(rows, 1)),
         "p95": float(np.quantile(off, 0.95) / max(rows, 1)),
     }
+
+
+def compare_ranges(
+    data: str,
+    columns: Sequence[str],
+    methods: Sequence[str],
+    epsilons: Sequence[float],
+    seeds: int,
+    progress: Callable[[str, int, int], object] = lambda name, done, total: None,
+) -> list[dict[str, Any]]:
+    """The errors of methods for histograms on PUBLIC rows, one dict for each method and epsilon: means over the seeds.
+
+    The queries are 2,000 random ranges, every length and place as likely.
+    """
+    rows, schema = public_rows(data)
+    truth = exact_table(rows, Domain(histogram_schema(schema, columns)))
+    boxes, found = random_boxes(truth.shape, QUERIES), list[dict[str, Any]]()
+    for number, (method, epsilon) in enumerate(pairs := [*product(methods, epsilons)]):
+        progress(method, number, len(pairs))
+        asked = {"columns": columns, "method": method, "epsilon": epsilon}
+        runs = [*_runs(rows, schema, asked, seeds, truth, boxes)]
+        means = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
+        found.append({"data": data, "method": method, "epsilon": epsilon, **means, "runs": seeds})
+    return found
+
+
+def _runs(
+    rows: Any, schema: Any, asked: dict[str, Any], seeds: int, truth: Numbers, boxes: Integers
+) -> Iterator[dict[str, float]]:
+    for seed in range(seeds):
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LittleLearned)  # the errors say it
+            made: Any = publish(rows, schema, random_state=seed, **asked)
+        taken = time.perf_counter() - start
+        found = errors(sums_in(truth, boxes), sums_in(made.table, boxes), float(truth.sum()))
+        yield {**found, "seconds": taken}
+
+
+def exact_table(rows: Any, domain: Domain) -> Numbers:
+    """The exact number of rows in each cell, an axis for each column."""
+    cells = domain.grid.cells(domain.schema.encode(rows))  # type: ignore[arg-type]  # no column is of words
+    counts = np.bincount(cells.astype(np.int64), minlength=domain.grid.size)
+    return np.asarray(counts[domain.leaves >= 0].reshape(domain.shape), np.float64)
