@@ -34,7 +34,7 @@ class Turn:
     """One reading of a store's lines, and at most one appended line."""
 
     def __init__(self, store: "Store", file: BinaryIO) -> None:
-        self._store, self._file, self._torn, self._process = store, file, 0, os.getpid()
+        self._store, self._file, self._torn, self.process = store, file, 0, os.getpid()
 
     def after(self, place: Place) -> tuple[list[bytes], Place]:
         """The whole lines after a place, and the place after them. What follows the last newline was never answered: an
@@ -56,9 +56,9 @@ class Turn:
             size = self._file.truncate(place.end)
         self._still(size == place.end)
         written = (
-            self._file.write(line) if os.getpid() == self._process else 0
+            self._file.write(line) if os.getpid() == self.process else 0
         )  # in one step: a fork comes between others
-        refuse(os.getpid() != self._process, wording.OTHERS_CHARGE.format(self._store), LedgerProblem)
+        refuse(os.getpid() != self.process, wording.OTHERS_CHARGE.format(self._store), LedgerProblem)
         if written != len(line):
             raise OSError(errno.ENOSPC, "a short write")
         landed = self._file.tell() == place.end + len(line)  # elsewhere if anybody wrote at the same time
@@ -89,11 +89,14 @@ class Store:
 
     @contextmanager
     def turn(self, write: bool = False) -> Iterator[Turn]:
+        process = os.getpid()  # before the lock: whoever is forked while it is held shares it, and has no turn
         with self._lock:
             refuse(self._busy.locked(), wording.BUSY.format(self), LedgerProblem)  # asked by a signal handler
             with self._busy, self._explained():
                 with self._opened(write) if self.path else self._remembered() as file:
-                    yield Turn(self, file)
+                    turn = Turn(self, file)
+                    turn.process = process
+                    yield turn
 
     @contextmanager
     def _remembered(self) -> Iterator[BinaryIO]:

@@ -29,7 +29,7 @@ def publish(
     schema: Any,
     *,
     epsilon: Any,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | int | None = None,
     method: str | None = None,
     resolution: int | None = None,
     ledger: Any = None,
@@ -40,14 +40,17 @@ def publish(
 
     With `columns`, one to six of them, a Histogram over these, for range queries and maps; no label is needed, and the
     label may be among them. `method` is one of HISTOGRAMS, and `resolution` the number of bins of a numeric column
-    that declares none. Without `columns`, a Synopsis for classification over columns that the method chooses: one of
-    PUBLISHERS, `settings` are its own, and the schema names the label.
+    that declares none. Without names of columns, a Synopsis for classification over columns that the method chooses:
+    one of PUBLISHERS, `settings` are its own (of `projected` also a number as `columns`), and the schema names the
+    label.
 
     `schema` is a Schema or the path of one. `ledger` is a Ledger or the path of one; without it, the run has a budget
     of its own, and of private rows it warns (`veil.NoLedger`). `random_state` other than None makes the noise
     repeatable, and the result is marked as not private. If it is little but noise, a LittleLearned warning says so.
     """
     schema, budget = schema if isinstance(schema, Schema) else Schema.read(schema), Budget(epsilon)
+    if isinstance(columns, int):  # how many columns the method shall choose
+        columns, settings = None, {**settings, "columns": columns}
     if columns is None and resolution is not None:
         raise BadInput("resolution is for a histogram: name its columns with columns=[...]")
     columns = [*columns] if isinstance(columns, Iterator) else columns
@@ -76,10 +79,16 @@ def default_method(columns: Any) -> str:
 
 
 def asked(
-    schema: Schema, method: str, columns: Sequence[str] | None = None, **settings: Any
+    schema: Schema, method: str, columns: Sequence[str] | int | None = None, **settings: Any
 ) -> tuple[Schema, Callable[..., Any]]:
     """What is public about the rows, as the method needs it, and the plan of the method."""
-    if columns is not None:
+    if isinstance(columns, int) and method != "projected":
+        raise BadInput(
+            "columns must be the names of the columns of a histogram; a number of them is for projected alone"
+        )
+    if isinstance(columns, int):
+        settings["columns"] = columns
+    elif columns is not None:
         public = histogram_schema(schema, columns, settings.pop("resolution", None))
         return public, find_histogram(method, public, **settings)
     if schema.label is None:
