@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -327,3 +328,13 @@ def test_a_model_that_was_measured_is_not_advised_to_be_measured(tmp_path):
     alone = output(*train, "--seed", 1, "--out", tmp_path / "a.veil")
     measured = output(*train, "--seed", 1, "--out", tmp_path / "b.veil", "--test-share", 0.3)
     assert "measure it" in alone and "measure it" not in measured
+
+
+def test_the_error_to_expect_of_a_histogram_is_the_one_that_was_measured():
+    from veil.verdicts.ranges import typical_error
+
+    results = pd.read_parquet(Path(__file__).parents[1] / "experiments" / "results" / "ranges.parquet")
+    random = results[(results["method"] == "adaptive-tree") & (results["workload"] == "random")]
+    for (axes, signal), runs in random[random["signal"].between(100, 100_000)].groupby(["axes", "signal"]):
+        measured = np.exp(np.log(runs.groupby("table")["rmse"].mean()).mean())
+        assert 0.7 < typical_error(signal, int(axes[0])) / measured < 1.6, (axes, signal)

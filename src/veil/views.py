@@ -79,14 +79,14 @@ class Receipt:
         return html_table("Receipt", ["", ""], receipt_rows(self))
 
 
-class ShownBudget:
+class ShownBudget(ABC):
     """How a budget looks, and its equal shares: each is charged as it is, whatever they add up to."""
 
     epsilon: Fraction
 
+    @abstractmethod
     def split(self, *shares: Any) -> tuple[Any, ...]:
         """Shares in these proportions."""
-        raise NotImplementedError
 
     def each(self, count: int) -> tuple[Any, ...]:
         """`count` equal shares."""

@@ -1,6 +1,5 @@
 """The verdict on a histogram: how wide the interval of a typical answer is."""
 
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,19 +12,20 @@ from .evidence import Releases
 from .expected import if_rows
 from .verdict import Verdict, cost, level_of, more_epsilon
 
-WIDTHS = (0.02, 0.1, 0.5)  # of the interval of half the rows, relative to all rows, at which good, fair and poor end
+WIDTHS = (0.02, 0.1, 0.5)  # of the interval of a typical range as a share of all rows, at which good, fair and poor end
 MODELLED = "adaptive-tree"  # the method whose answers have intervals, of which TYPICAL was measured
-TYPICAL = 0.6  # about the standard error of a typical range as a share of the rows, times the root of rows x epsilon
+TYPICAL, OF_MANY = 1.4, 2.8  # about the error of random ranges as a share of all rows, of one column and of several,
+POWER = 0.8  # times this power of rows x epsilon: see docs/ranges.md, from which a test takes them
 UNKNOWN = "how far its answers can be relied on is not known: {} has no intervals"
-ONLY_TOTAL = 50  # rows x epsilon below which no way of counting tells more than how many rows there are
+ONLY_TOTAL = 20  # rows x epsilon below which a noisy total, spread evenly, answers as well (measured)
 
 
 def of_histogram(histogram: Any) -> Verdict:
-    """Good if a typical range is known to within 2 % of the rows, and nothing if only their number can be known."""
+    """Good if a typical range is known to within 1 % of the rows, and nothing if only their number can be known."""
     total = histogram.query()
     signal = total.count * float(Budget(histogram.epsilon).per_row(histogram.schema_.rows_per_person))
     if signal < ONLY_TOTAL:
-        words = "only the number of rows is known, and not well: rows x epsilon is below 50"
+        words = "only the number of rows is known, and not well: rows x epsilon is below 20"
         return Verdict("nothing", words, _more(histogram, ONLY_TOTAL / max(signal, 1)))
     if histogram.spread.doubt is None:
         return Verdict("unknown", UNKNOWN.format(histogram.method))
@@ -38,16 +38,22 @@ def of_histogram(histogram: Any) -> Verdict:
 def of_rehearsed_ranges(releases: Releases, schema: Schema, method: str = MODELLED) -> Verdict:
     """The verdict to expect of a histogram, from the rows that the schema guesses and their epsilon."""
     signal = guessed_rows(schema) * float(Budget(cost(releases)).per_row(schema.rows_per_person))
-    width = 2 * 2 * TYPICAL / sqrt(max(signal, 1)) if signal >= ONLY_TOTAL else 1.0
+    error = typical_error(signal, len(schema.features))
+    width = min(2 * 1.96 * error, 1.0)
     level = level_of(width, WIDTHS)
     if signal < ONLY_TOTAL:
         return Verdict(
-            "nothing", f"expected{if_rows(schema)}: only the number of rows, since rows x epsilon is below 50"
+            "nothing", f"expected{if_rows(schema)}: only the number of rows, since rows x epsilon is below 20"
         )
     if method != MODELLED:
         return Verdict("unknown", UNKNOWN.format(method))
     words = f"expected{if_rows(schema)}: a typical range to within about {number(50 * width)} % of all rows, 95 % sure"
     return Verdict(level, words)
+
+
+def typical_error(signal: float, columns: int) -> float:
+    """About the standard error of a random range as a share of all rows, by rows x epsilon."""
+    return float((TYPICAL if columns == 1 else OF_MANY) / max(signal, 1) ** POWER)
 
 
 def typical_width(histogram: Any) -> float:
