@@ -240,8 +240,8 @@ def _intervals() -> Iterator[str]:
     """How often intervals of 95 % hold the truth, by signal and width."""
     kept = pd.read_parquet(COVERAGE)
     yield "\n## Intervals\n\nHow many of 100 intervals of 95 % of the default method hold the true number of rows, by "
-    yield "the width of the range on each axis: all histograms above, on which the intervals were tuned, but fresh rows "
-    yield "and noise, "
+    yield "the width of the range on each axis: all histograms above, on which the intervals were tuned, but fresh "
+    yield "rows and noise, "
     yield f"{len(kept):,} answers. Narrow ranges of few rows hold none most of the time, and their intervals are wide."
     yield "\n"
     held = (
