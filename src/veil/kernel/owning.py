@@ -166,7 +166,8 @@ class Owner:
         raise BadInput("a scorer must be CellScores, PathScores, Linear, Sum or the Odds of one of these")
 
     def _sum(self, given: Sum, depth: int) -> Sum:
-        refuse(type(given.parts) is not tuple or not {*map(type, given.parts)} <= {CellScores, PathScores}, wording.SUM)
+        kinds = {CellScores, PathScores, Linear}
+        refuse(type(given.parts) is not tuple or not {*map(type, given.parts)} <= kinds, wording.SUM)
         found = Sum(tuple([self._scorer(part, depth) for part in given.parts]))
         if not 0 < len(found.parts) <= MOST_SUMMED or len({part.classes for part in found.parts}) > 1:
             raise BadInput(f"a sum needs one to {MOST_SUMMED} cell scores, all of the same classes")

@@ -6,6 +6,7 @@ from typing import Any
 from ..errors import BadInput
 from ..kernel import Budget
 from .base import PrivateClassifier
+from .blend import BlendClassifier
 from .displays import coefficients, plot_tree
 from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
@@ -24,6 +25,7 @@ CLASSIFIERS = (
     LinearSVMClassifier,
     DecisionTreeClassifier,
     RandomForestClassifier,
+    BlendClassifier,
     SparseNaiveBayesClassifier,
     SparseLogisticRegressionClassifier,
 )
@@ -31,6 +33,7 @@ SELECTORS = (PrivateSelectKBest, PrivateSelectThreshold, PrivateClusterSelect, K
 METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
 
 __all__ = [
+    "BlendClassifier",
     "DecisionTreeClassifier",
     "KDiscernibilitySelect",
     "METHODS",

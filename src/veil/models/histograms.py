@@ -53,12 +53,18 @@ class PrivPfCClassifier(PrivateClassifier):
 
     def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         learner = _usable(self.learner, self.most_cells)
+        if learner is None:
+            return cells_of(source, budget, totals, pool=self.pool, most_cells=self.most_cells)
         release, totals = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells, totals=totals)
-        prior = _prior(totals, release)
-        if learner is not None:
-            return learn_cells(learner, release, source.schema, prior)
-        shape = [axis.size for axis in release.question.axes]
-        return CellScores(release.question, cell_logs(release.value, shape, release.scale or 1e-9, prior))
+        return learn_cells(learner, release, source.schema, _prior(totals, release))
+
+
+def cells_of(source: Source, budget: Budget, totals: Any, **settings: Any) -> CellScores:
+    """PrivPfC's grid, with the class shares of its cells, shrunk to a fit of main effects where they are noisy."""
+    release, totals = privpfc(source, budget, totals=totals, **settings)
+    shape = [axis.size for axis in release.question.axes]
+    logs = cell_logs(release.value, shape, release.scale or 1e-9, _prior(totals, release))
+    return CellScores(release.question, logs)
 
 
 class ProjectedHistogramClassifier(PrivateClassifier):

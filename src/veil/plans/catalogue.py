@@ -105,6 +105,13 @@ CARDS = (
         "Su, Cao, Li, Lyu 2018",
     ),
     Card(
+        "blend",
+        "a weighted sum, and a small table",
+        "many rows, where columns count one by one and together",
+        2,
+        "Veil's own: logistic regression and PrivPfC",
+    ),
+    Card(
         "projected",
         "a table of a few columns, however large",
         "histograms over a domain of any size; the paper's experiments",

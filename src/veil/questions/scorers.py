@@ -82,7 +82,7 @@ class CellScores(Described):
 
 @dataclass(frozen=True, eq=False)
 class Sum(Described):
-    """The sum of several scorers, each by cells or by nodes of drawn trees."""
+    """The sum of several scorers, each by cells, by nodes of drawn trees or linear."""
 
     parts: tuple[Scorer, ...]
 

@@ -1,0 +1,1 @@
+"""Training and judging the automatic choice: public databases, what every method does on them, and regrets."""

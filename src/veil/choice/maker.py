@@ -1,0 +1,127 @@
+"""ChoiceMaker (Imola, Yang 2018): look at the metafeatures, predict every option, run the best.
+
+The paper computes metafeatures exactly, for nothing: two tables that differ in one row may then be answered by
+different algorithms, and no promise holds. Here a metafeature is public, or a question that is paid for.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..kernel import Budget, Source
+from ..schema import Schema
+from .looking import finite, look
+from .nearby import Nearby, calibrated
+from .options import Metafeature, Option
+from .trace import Fact, Prediction, Trace
+from .traces import Traces
+from .training import Database, train
+
+PREDICTED = "predicted"  # the measure of options that have formulas alone
+Goal = Mapping[str, float] | None
+
+
+class ChoiceMaker:
+    """A plan that chooses among plans: `choose(source, budget)` costs the whole budget, the choice included.
+
+    Options that cannot be used on the schema are left out, and the trace says why. Metafeatures are looked at in their
+    order; those with a question are paid from the budget, and one that there is too little budget for is skipped. What
+    each option will be worth is predicted from the facts: by its own formula, by traces of public databases
+    (`trained_on` makes them, `traces` gives them), or by the formula as corrected by traces. The best one runs with all
+    that is left. The choice depends on the rows through paid answers alone. `goal` weighs the measures (None: alike).
+
+    After a call, `trace` has the facts with their noise and price, every prediction, and the choice.
+    """
+
+    def __init__(
+        self,
+        options: Sequence[Option],
+        metafeatures: Sequence[Metafeature] = (),
+        *,
+        trained_on: Sequence[Database] | None = None,
+        traces: Traces | None = None,
+        nearby: Nearby | None = None,
+        goal: Goal = None,
+        close: float = 0.0,
+    ) -> None:
+        self.options, self.metafeatures, self.goal, self.close = tuple(options), tuple(metafeatures), goal, close
+        self._check()
+        if trained_on is not None:
+            traces = train(self.options, self.metafeatures, trained_on)
+        self.traces = nearby.traces if nearby is not None else traces
+        self.nearby = nearby or (None if traces is None else calibrated(Nearby(traces, formulas=self._formulas())))
+        if self.nearby is None and len(self._formulas()) < len(self.options):
+            raise BadInput("options without a formula of their own need traces: give trained_on or traces")
+        self.trace: Trace | None = None
+
+    def _check(self) -> None:
+        """Raise BadInput unless there are options, and all names differ."""
+        names = [*(one.name for one in self.options), *(one.name for one in self.metafeatures)]
+        if not self.options:
+            raise BadInput("there is nothing to choose from: give at least one option")
+        if len(set(names)) < len(names):
+            raise BadInput("options and metafeatures must have different names")
+        if sum(one.percent for one in self.metafeatures) >= 100:
+            raise BadInput("metafeatures may take less than 100 percent of the budget together")
+
+    def _formulas(self) -> dict[str, Any]:
+        return {option.name: option.predict for option in self.options if option.predict is not None}
+
+    def __call__(self, source: Source, budget: Budget) -> Any:
+        """Run the option that is predicted to be the best. Returns its answer."""
+        usable, left_out = self.usable(source.schema, budget)
+        seen = look(self.metafeatures, source, budget)
+        self.trace = self.decide(seen.facts, usable, left_out)
+        chosen = next(option for option in usable if option.name == self.trace.chosen)
+        return chosen.answer(source, seen.left, **seen.given)
+
+    def usable(self, schema: Schema, budget: Budget) -> tuple[list[Option], dict[str, str]]:
+        """The options that can be used, and why the others cannot; by public facts, before anything is charged."""
+        asked = sum(one.percent for one in self.metafeatures)
+        rest = budget.split(asked, 100 - asked)[1] if asked else budget
+        refusals = {option.name: option.refusal(schema, rest) for option in self.options}
+        usable = [option for option in self.options if not refusals[option.name]]
+        left_out = {name: reason for name, reason in refusals.items() if reason}
+        if not usable:
+            raise BadInput(f"no option can be used on this table: {next(iter(left_out.values()))}")
+        return usable, left_out
+
+    def decide(self, facts: tuple[Fact, ...], usable: Sequence[Option], left_out: Mapping[str, str]) -> Trace:
+        """The trace of the choice among usable options, from facts that are public by now."""
+        values = {fact.name: fact.value for fact in facts}
+        predicted = self.predict(values, usable)
+        worth = {option.name: self._worth(predicted[option.name]) for option in usable}
+        best = max(worth.values())
+        chosen = next(name for name, value in worth.items() if value >= best - self.close)
+        lines = tuple(one for option in usable for one in predicted[option.name])
+        nearest = self.nearby.nearest(values) if self.nearby else ()
+        far = self.nearby.far(values) if self.nearby else False
+        why = f"predicted best of {len(usable)}" if len(usable) > 1 else "the only option that can be used"
+        return Trace(facts, lines, chosen, why, left_out, nearest, far)
+
+    def predict(self, facts: Mapping[str, float], options: Sequence[Option]) -> dict[str, list[Prediction]]:
+        """For each option a prediction by every measure, with its interval."""
+        if self.nearby is None:
+            return {option.name: [_by_formula(option, facts)] for option in options}
+        tables, places = self.nearby.predict(facts), self.nearby.traces.options
+        found = dict[str, list[Prediction]]()
+        for option in options:
+            if option.name not in places:
+                raise BadInput(f"the traces know no option {option.name!r}: train again with it")
+            rows = {measure: table[places.index(option.name)] for measure, table in tables.items()}
+            found[option.name] = [Prediction(option.name, m, *map(float, row)) for m, row in rows.items()]
+        return found
+
+    def _worth(self, predictions: Sequence[Prediction]) -> float:
+        """The weighted sum of the measures; minus infinity if one of them is not known."""
+        goal = self.goal or {one.measure: 1.0 for one in predictions}
+        total = sum(goal.get(one.measure, 0.0) * one.value for one in predictions)
+        return -np.inf if np.isnan(total) else total
+
+
+def _by_formula(option: Option, facts: Mapping[str, float]) -> Prediction:
+    assert option.predict is not None
+    value = finite(option.predict(facts), f"the predict of option {option.name!r}")
+    return Prediction(option.name, PREDICTED, value, value, value)
