@@ -11,8 +11,8 @@ from veil import kernel, trusted
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-ORDER = """errors wording display progress solver schema questions views kernel trusted plans verdicts files pages choice
-synopsis owner drafts datasets models evaluate report compare audit cli""".split()
+ORDER = """errors wording display progress solver schema questions views kernel trusted plans verdicts files pages
+choice synopsis owner drafts datasets models evaluate report compare audit cli""".split()
 DECLARING = [
     SOURCE / "schema" / f"{name}.py"
     for name in ("calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")

@@ -77,6 +77,7 @@ def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
         "releases": [_pack_release(release, arrays) for release in outcome.releases],
         "searched": [_pack_release(release, arrays) for release in outcome.searched],
     }
+    body |= {} if outcome.trace is None else {"trace": outcome.trace}
     receipts = [receipt.to_dict() for receipt in outcome.receipts]
     texts = [_json(body, None), _json(receipts), outcome.schema.to_toml().encode()]
     named = dict(zip(_texts(kind), texts, strict=True))
@@ -204,9 +205,9 @@ def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
     insist(all(release.receipt.verb in ("count", "choose_bins") for release in searched))  # for people to look at alone
     method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # receipts say that
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
-    made = _unpack(body.pop(MADE[kind]), arrays)
+    made, trace = _unpack(body.pop(MADE[kind]), arrays), body.pop("trace", None)
     insist(not body)
-    return Outcome(made, method, settings, schema, releases, tuple(receipts.values()), searched)
+    return Outcome(made, method, settings, schema, releases, tuple(receipts.values()), searched, trace)
 
 
 def _check_release(release: Release[Any], schema: Schema) -> None:

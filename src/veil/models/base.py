@@ -24,7 +24,7 @@ from ..plans.finding.search import Search
 from ..plans.finish import log_probabilities, probabilities
 from ..plans.outcome import Outcome
 from ..plans.rehearsal import Rehearsal
-from ..plans.run import opened, rehearse, run
+from ..plans.run import opened, rehearsing, run
 from ..questions import Scorer
 from ..schema import Schema
 from ..synopsis.domain import declared_values
@@ -109,10 +109,14 @@ class PrivateEstimator(Published, BaseEstimator):
         The source has the schema, the ledger and the noise; those of the model and its `epsilon` are not used. The
         outcome holds what this fit asked, and nothing that was asked of the source before.
         """
-        budget = Budget(budget)
+        return self.hold(self._run(source, Budget(budget)))
+
+    def _run(self, source: Source, budget: Budget) -> Outcome[Any]:
+        """What a fit on this source makes, with its answers and receipts."""
         settings = {**self.settings(), "epsilon": str(budget.epsilon)}
-        how = self.search_for(source.schema)
-        return self.hold(run(source, self._plan, budget, method=self.method, settings=settings, how=how))
+        return run(
+            source, self._plan, budget, method=self.method, settings=settings, how=self.search_for(source.schema)
+        )
 
     def hold(self, outcome: Outcome[Any]) -> Self:
         """Set `outcome_`, as after a fit or when a file is loaded; names from an earlier fit are dropped."""
@@ -136,8 +140,8 @@ class PrivateEstimator(Published, BaseEstimator):
 
     def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
-        schema = self._schema(None, None)
-        return rehearse(self._plan, schema, Budget(self.epsilon), self.search_for(schema))
+        schema, budget = self._schema(None, None), Budget(self.epsilon)
+        return Rehearsal(self._run(rehearsing(schema, budget), budget).answers, schema)
 
     def _schema(self, X: Any, y: Any) -> Schema:
         if is_public(self.schema):

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from ..choice.trace import Trace
 from ..files.artefacts import make_parts, read, write_parts
 from ..files.parts import insist
 from ..kernel import own
@@ -26,5 +27,6 @@ def _checked(held: Outcome[Any]) -> Outcome[Scorer]:
     own(Predicted(scorer), schema)
     features = {column.name for column in (*schema.features, *schema.texts)}
     insist(scorer.classes == len(schema.classes) and features.issuperset(scorer.columns))
+    insist(held.trace is None or bool(Trace.from_dict(held.trace)))
     of_answers(held.releases, schema)  # raises for answers that do not fit together
     return held

@@ -22,7 +22,8 @@ class Outcome(Generic[Made]):
 
     `schema` declares what was public about the rows, with the bins that were found; `releases` are the answers in the
     order in which they were asked, `searched` those by which bins were found before (the class totals among them are
-    the first of `releases` too, for the method uses them), and `receipts` the charges for all of them.
+    the first of `releases` too, for the method uses them), and `receipts` the charges for all of them. `trace` tells,
+    in plain values, how the method was chosen, if it was.
     """
 
     made: Made
@@ -32,6 +33,7 @@ class Outcome(Generic[Made]):
     releases: tuple[Release[Any], ...]
     receipts: tuple[Receipt, ...]
     searched: tuple[Release[Any], ...] = ()
+    trace: Mapping[str, Any] | None = None
 
     @property
     def epsilon(self) -> Fraction:

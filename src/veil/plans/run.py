@@ -15,6 +15,7 @@ from ..schema.calendars import PARTS
 from .finding.search import Found, Search, search, to_pool, to_search, widest
 from .outcome import OWN_LEDGERS, Outcome
 from .rehearsal import Rehearsal
+from .sizing import Known
 
 GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are
 MOST_ROWS = 100_000
@@ -60,19 +61,22 @@ def run(
     method: str = "",
     settings: Given = None,
     how: Search | None = None,
+    totals: Known = None,
 ) -> Outcome[Result]:
     """Run a plan on an open source, with `how` after a search for bins. Returns its Outcome, with the releases and
-    receipts of this run alone."""
-    start, found = source.record, Found(source, budget, {})
+    receipts of this run alone, and of the class `totals` if they were paid for before, beside this budget."""
+    before = () if totals is None else (totals,)
+    start, found = source.record, Found(source, budget, {} if totals is None else {"totals": totals})
     if how is not None and (to_search(source.schema, how) or to_pool(source.schema, how)):
         try_out(plan, widest(source.schema, how), budget)  # what it refuses is refused before the search is charged
-        found = search(source, budget, how)
+        found = search(source, budget, how, totals)
     asked = len(source.record.releases) - len(start.releases)
     made = plan(found.source, found.budget, **found.known)
     end = found.source.record
-    releases, receipts = end.releases[len(start.releases) :], tuple(end.receipts[len(start.receipts) :])
+    releases, receipts = end.releases[len(start.releases) :], end.receipts[len(start.receipts) :]
+    paid = (*(release.receipt for release in before), *receipts)
     kept = (*found.known.values(), *releases[asked:])
-    return Outcome(made, method, settings or {}, found.source.schema, kept, receipts, tuple(releases[:asked]))
+    return Outcome(made, method, settings or {}, found.source.schema, kept, paid, (*before, *releases[:asked]))
 
 
 def ledger_of(ledger: Any, budget: Budget, schema: Schema) -> Ledger:
@@ -107,9 +111,12 @@ def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None
 
     Where later questions depend on earlier answers, as in a tree, these are one example of what it may ask.
     """
-    source = opened(made_up(schema, guessed_rows(schema)), schema, budget, noise=0)
-    outcome = run(source, plan, budget, how=how)
-    return Rehearsal(outcome.answers, schema)
+    return Rehearsal(run(rehearsing(schema, budget), plan, budget, how=how).answers, schema)
+
+
+def rehearsing(schema: Schema, budget: Budget) -> Source:
+    """Made-up rows, as many as the schema guesses, open for a rehearsal."""
+    return opened(made_up(schema, guessed_rows(schema)), schema, budget, noise=0)
 
 
 def guessed_rows(schema: Schema) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from ...kernel import Budget, Release, Source, replaced
 from ...questions import WHOLE
 from ...schema import Categorical, Numeric, Schema
+from ..sizing import Known
 from .bins import MOST, choices, find_bins, number_of_cells
 from .pools import at_most, candidates, find_pools
 
@@ -69,23 +70,26 @@ def recoded_as(source: Source, schema: Schema) -> Source:
     return source.recode(*(column for column in schema.features if column != source.schema.get(column.name)))
 
 
-def search(source: Source, budget: Budget, how: Search) -> Found:
+def search(source: Source, budget: Budget, how: Search, totals: Known = None) -> Found:
     """Count the rows of each class, then choose bins for the columns that have neither declared ones nor few values,
     and pool the rare values of columns with many categories.
 
-    Budget: 2 or 3 % for the class totals, 10 % of a column's equal part for its bins, or nothing if the rows are too
-    few; a quarter to all of it for the pools of one that would starve the others. The rest is for the plan, which need
-    not ask for the class totals again.
+    Budget: 2 or 3 % for the class totals, unless they are known; 10 % of a column's equal part for its bins, or nothing
+    if the rows are too few; a quarter to all of it for the pools of one that would starve the others. The rest is for
+    the plan, which need not ask for the class totals again.
     """
     features, columns = used(source.schema, how), to_search(source.schema, how)
-    to_count, _ = budget.split(how.percent, 100 - how.percent)
-    totals = source.count(WHOLE, to_count)
+    spent = Fraction(0)
+    if totals is None:
+        to_count, _ = budget.split(how.percent, 100 - how.percent)
+        totals, spent = source.count(WHOLE, to_count), to_count.epsilon
     rows = max(float(totals.value.sum()), 0.0)
-    found, spent = find_pools(source, budget, rows, features, how.values)
+    found, pooled = find_pools(source, budget, rows, features, how.values)
+    spent += pooled
     binned = list[Numeric]()
     signal = rows * float(min(source.per_row(budget), Fraction(10**9)))
     cells = number_of_cells(signal / len(features), how.fineness)
     for choice in choices(columns, budget, signal, len(features), how.signal):
         binned += find_bins(source, choice, rows, cells)
         spent += choice.budget.epsilon
-    return Found(source.recode(*found, *binned), Budget(budget.epsilon - to_count.epsilon - spent), {"totals": totals})
+    return Found(source.recode(*found, *binned), Budget(budget.epsilon - spent), {"totals": totals})

@@ -1,0 +1,147 @@
+"""AutoClassifier: the method is chosen by what is public about the rows and their noisy number."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+from ..choice import ChoiceMaker, Option, Trace
+from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, known
+from ..display import number
+from ..errors import BadInput
+from ..kernel import Budget, Release, Source
+from ..plans.linear import too_many
+from ..plans.outcome import Outcome
+from ..plans.run import run
+from ..questions import Scorer
+from ..schema import Schema
+from .base import PrivateClassifier
+from .blend import BlendClassifier
+from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
+from .linear import LinearSVMClassifier, LogisticRegressionClassifier
+from .naive_bayes import NaiveBayesClassifier
+from .sparse import SparseNaiveBayesClassifier
+from .trees import DecisionTreeClassifier, RandomForestClassifier
+
+CHOICES: dict[str, type[PrivateClassifier]] = {
+    kind.method: kind
+    for kind in (
+        *(NaiveBayesClassifier, LogisticRegressionClassifier, LinearSVMClassifier, DecisionTreeClassifier),
+        *(RandomForestClassifier, PrivPfCClassifier, ProjectedHistogramClassifier, BlendClassifier),
+    )
+}
+
+
+class AutoClassifier(PrivateClassifier):
+    """Classify by the method that is expected to be the best on a table like this one (Imola, Yang 2018).
+
+    3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own. What to expect of
+    every method is known from public tables of as many classes, columns and rows times epsilon. `goal` is "both", "auc"
+    or "accuracy", `options` the names of the methods to choose from. Texts are left to sparse naive Bayes.
+
+    After `fit`, besides what all classifiers have: `chosen_`, the name of the method, `trace_`, with the facts, their
+    price and every prediction, and `model_`, the model as one of that method.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = AutoClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> model.predict_proba(rows).shape
+    (150, 3)
+    """
+
+    method = "auto"
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        goal: str = "both",
+        options: Sequence[str] = OPTIONS,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.goal = goal
+        self.options = options
+
+    def _plan(self, source: Source, budget: Budget) -> Scorer:
+        scorer: Scorer = self._run(source, budget).made
+        return scorer
+
+    def _run(self, source: Source, budget: Budget) -> Outcome[Any]:
+        """Budget: 3 % for the class totals, the rest for the chosen method, which has them for nothing."""
+        settings = {**self.settings(), "epsilon": str(budget.epsilon)}
+        if source.schema.texts and not source.schema.features:
+            trace = Trace((), (), SparseNaiveBayesClassifier.method, "the method for texts alone")
+            outcome = SparseNaiveBayesClassifier()._run(source, budget)
+        else:
+            choose = ChoiceMaker(self._choices(), METAFEATURES, nearby=known(), goal=self._goal())
+            outcome = choose(source, budget)
+            assert choose.trace is not None
+            trace = choose.trace
+        return replace(outcome, method=self.method, settings=settings, trace=trace.to_dict())
+
+    def _goal(self) -> Any:
+        if self.goal not in GOALS:
+            raise BadInput(f"there is no goal {self.goal!r}: choose one of {', '.join(GOALS)}")
+        return GOALS[self.goal]
+
+    def _choices(self) -> list[Option]:
+        """The options, each of which fits a model of its method."""
+        if isinstance(self.options, str) or not {*self.options} <= {*CHOICES}:
+            raise BadInput(f"options must be a list of some of {', '.join(CHOICES)}")
+        return [Option(name, partial(_fit, CHOICES[name]()), check=partial(_check, name)) for name in self.options]
+
+    def hold(self, outcome: Outcome[Any]) -> Self:
+        if outcome.trace is None or Trace.from_dict(outcome.trace).chosen not in (*CHOICES, "sparse-naive-bayes"):
+            raise BadInput("this outcome does not tell which method was chosen")
+        return super().hold(outcome)
+
+    @property
+    def trace_(self) -> Trace:
+        """How the choice came about."""
+        return Trace.from_dict(self.outcome_.trace)
+
+    @property
+    def chosen_(self) -> str:
+        """The name of the chosen method."""
+        return self.trace_.chosen
+
+    @property
+    def model_(self) -> PrivateClassifier:
+        """The fitted model as one of the chosen method, with the displays and exports that it has."""
+        kind = CHOICES.get(self.chosen_, SparseNaiveBayesClassifier)
+        model = kind(epsilon=self.epsilon, schema=self.schema)
+        settings = {**model.settings(), "epsilon": self.settings_["epsilon"]}
+        return model.hold(replace(self.outcome_, method=kind.method, settings=settings, trace=None))
+
+    def _summary(self) -> str:
+        return f"{super()._summary()}; {in_words(self.trace_)}"
+
+
+def in_words(trace: Trace) -> str:
+    """ "logistic was chosen, predicted best of 4", and what to expect of it."""
+    said = [one for measure in ("auc", "accuracy") if (one := trace.expected(measure)) is not None]
+    names = {"auc": "an AUC", "accuracy": "an accuracy"}
+    parts = [f"{names[one.measure]} of {number(one.value)} ({number(one.low)} to {number(one.high)})" for one in said]
+    return f"{trace.chosen} was chosen, {trace.why}" + (f"; expect {' and '.join(parts)}" if parts else "")
+
+
+def _fit(model: PrivateClassifier, source: Source, budget: Budget, totals: "Release[Any]") -> Outcome[Any]:
+    """The outcome of a fit with class totals that are paid for already, beside the budget."""
+    how = model.search_for(source.schema)
+    return run(source, model._plan, budget, method=model.method, how=how, totals=totals)
+
+
+def _check(name: str, schema: Schema, budget: Budget) -> None:
+    """Raise BadInput if a method cannot be fitted on such tables."""
+    if not schema.features:
+        raise BadInput("there is no column besides the label to learn from")
+    if len(schema.classes) < 2:
+        raise BadInput("there is nothing to learn from one class: the label needs two values or more")
+    if name in ("logistic", "svm", "blend") and too_many(schema):
+        raise BadInput("the columns have too many values for a linear model")
