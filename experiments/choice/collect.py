@@ -23,10 +23,10 @@ from veil.models import METHODS
 from .. import RESULTS
 from .databases import FAMILIES, FAMILY, TABLES, derived, table
 
-OPTIONS = ("naive-bayes", "logistic", "svm", "tree", "forest", "privpfc", "projected", "blend")
+OPTIONS = ("naive-bayes", "logistic", "svm", "tree", "forest", "privpfc", "projected", "blend", "shares")
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 WIDER = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-POOL = 5000  # candidates of PrivPfC in training: a tenth of the time, and nearly as good
+
 KEY = ["database", "epsilon", "seed"]
 
 
@@ -78,7 +78,7 @@ def wanted(kind: str, number: int) -> Iterator[tuple[str, Any, float, int, int |
     for place, name in product(range(number), [name for names in FAMILIES.values() for name in names]):
         coins = np.random.default_rng([place, *name.encode(), 1])
         for epsilon in coins.choice(WIDER, size=3, replace=False).tolist():
-            yield f"{name} {place}", lambda name=name, place=place: derived(name, place), epsilon, place, POOL
+            yield f"{name} {place}", lambda name=name, place=place: derived(name, place), epsilon, place, None
 
 
 def main(kind: str, number: int, part: int = 0, parts: int = 1) -> None:

@@ -33,6 +33,7 @@ from .schema import Categorical, Date, Numeric, Schema, Text
 
 if TYPE_CHECKING:
     from . import datasets
+    from .choice import ChoiceMaker, Database, Metafeature, Option, Trace, Traces, read_traces
     from .evaluate import *
     from .models import *
     from .synopsis import *
@@ -40,20 +41,26 @@ if TYPE_CHECKING:
 
 ROOMS = (
     "verdicts",
+    "choice",
     "synopsis",
     "models",
     "evaluate",
 )  # their names are loaded when first used: scikit-learn takes two seconds
 __all__ = [
+    "AutoClassifier",
     "Axis",
     "BadInput",
     "Bag",
     "Binned",
+    "BlendClassifier",
     "Budget",
     "BudgetRefused",
     "Categorical",
     "CellScores",
+    "ChoiceMaker",
+    "ClassSharesClassifier",
     "Correct",
+    "Database",
     "DecisionTreeClassifier",
     "Difference",
     "Discernibility",
@@ -70,11 +77,13 @@ __all__ = [
     "LittleLearned",
     "LogisticRegressionClassifier",
     "Majority",
+    "Metafeature",
     "NaiveBayesClassifier",
     "Date",
     "NoLedger",
     "Numeric",
     "OpenDPNoise",
+    "Option",
     "Outcome",
     "Predicted",
     "PrivPfCClassifier",
@@ -101,6 +110,8 @@ __all__ = [
     "Synopsis",
     "SystemNoise",
     "Text",
+    "Trace",
+    "Traces",
     "Tree",
     "VeilError",
     "Verdict",
@@ -122,6 +133,7 @@ __all__ = [
     "progress",
     "publish",
     "read_csv",
+    "read_traces",
 ]
 
 

@@ -3,14 +3,17 @@
 `classifiers.csv` beside this file has the traces; `python -m experiments.choice.ship` makes it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import log, sqrt
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..kernel import Budget, Release, Source
+from ..plans.finish import class_prior
 from ..questions import WHOLE
 from ..schema import Numeric, Schema
 from .nearby import Nearby
@@ -22,6 +25,7 @@ FILE = Path(__file__).with_suffix(".csv")
 OPTIONS = ("logistic", "privpfc", "blend", "naive-bayes")
 TO_SIZE = 3  # per cent of the budget, for the class totals
 GOALS: Mapping[str, Mapping[str, float] | None] = {"both": None, "auc": {"auc": 1.0}, "accuracy": {"accuracy": 1.0}}
+EPSILONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 WIDTH = 0.8
 MARGINS = {"auc": 0.02, "accuracy": 0.02}  # so that 90 % of tables in families left out lie within: see docs/choice.md
 
@@ -30,47 +34,58 @@ def _count(source: Source, budget: Budget) -> "Release[object]":
     return source.count(WHOLE, budget)
 
 
-def _rows(situation: Situation) -> float:
-    """The noisy number of rows less a standard deviation of its noise, so that doubt leads to what few rows need."""
-    totals = situation.answers["rows"]
-    deviation = totals.noise_scale * np.sqrt(2 * totals.value.size)
-    return float(max(totals.value.sum() - deviation, 1.0))
+def _from_answer(name: str) -> Callable[[Situation], float]:
+    """The value of a fact by its name, from the class totals that were counted and from the schema."""
+
+    def value(situation: Situation) -> float:
+        totals, features = situation.answers["rows"], situation.schema.features
+        return facts_of_counts(
+            totals.value[0],
+            totals.noise_scale,
+            situation.epsilon,
+            codes=1 + sum(column.size - 1 for column in features),
+            columns=len(features),
+            numbers=sum(isinstance(column, Numeric) for column in features),
+            classes=len(situation.schema.classes),
+        )[name]
+
+    return value
 
 
-def _signal(situation: Situation) -> float:
-    """The logarithm of rows times epsilon."""
-    return float(np.log(situation.facts["rows"] * situation.epsilon))
+def facts_of_counts(
+    totals: Sequence[float] | npt.NDArray[Any],
+    scale: float,
+    epsilon: float,
+    *,
+    codes: int,
+    columns: int,
+    numbers: int,
+    classes: int,
+) -> dict[str, float]:
+    """The facts of a table from noisy class totals, the scale of their noise, and public numbers.
+
+    The number of rows is taken less a standard deviation of its noise, so that doubt leads to what few rows need.
+    """
+    noisy, noise = np.asarray(totals, np.float64), max(scale, 1e-9)
+    rows = max(float(noisy.sum()) - noise * sqrt(2 * len(noisy)), 1.0)
+    share = float(class_prior(noisy, sqrt(2) * noise).max())
+    return {"rows": rows, **_of_rows(rows, epsilon, codes, columns, numbers, classes), "majority": share}
 
 
-def _weights(situation: Situation) -> float:
-    """The logarithm of how many weights a linear model would have."""
-    codes = 1 + sum(column.size - 1 for column in situation.schema.features)
-    return float(np.log(codes * max(len(situation.schema.classes) - 1, 1)))
+def _of_rows(rows: float, epsilon: float, codes: int, columns: int, numbers: int, classes: int) -> dict[str, float]:
+    """The facts that follow from the number of rows and from the schema."""
+    return {
+        "signal": log(rows * epsilon),
+        "weights": log(codes * max(classes - 1, 1)),
+        "columns": log(max(columns, 1)),
+        "classes": log(max(classes, 1)),
+        "numbers": numbers / max(columns, 1),
+    }
 
 
-def _columns(situation: Situation) -> float:
-    return float(np.log(max(len(situation.schema.features), 1)))
-
-
-def _classes(situation: Situation) -> float:
-    return float(np.log(max(len(situation.schema.classes), 1)))
-
-
-def _numbers(situation: Situation) -> float:
-    """The share of columns that hold numbers."""
-    features = situation.schema.features
-    return sum(isinstance(column, Numeric) for column in features) / max(len(features), 1)
-
-
-ROWS = Metafeature("rows", _rows, _count, percent=TO_SIZE, hand_on="totals")
-PUBLIC = (
-    Metafeature("signal", _signal),
-    Metafeature("weights", _weights),
-    Metafeature("columns", _columns),
-    Metafeature("classes", _classes),
-    Metafeature("numbers", _numbers),
-)
-METAFEATURES = (ROWS, *PUBLIC)
+ROWS = Metafeature("rows", _from_answer("rows"), _count, percent=TO_SIZE, hand_on="totals")
+NAMES = ("signal", "weights", "columns", "classes", "numbers", "majority")
+METAFEATURES = (ROWS, *(Metafeature(name, _from_answer(name)) for name in NAMES))
 
 
 @cache
@@ -86,17 +101,32 @@ class Expected(NamedTuple):
     nearest: tuple[str, ...]
     far: bool
 
-    def best(self, measure: str, options: Sequence[str] = OPTIONS) -> Prediction:
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of the options that something is known about."""
+        return tuple(dict.fromkeys(one.option for one in self.predictions))
+
+    def of(self, option: str, measure: str) -> Prediction:
+        """The prediction for an option by one measure."""
+        return next(one for one in self.predictions if (one.option, one.measure) == (option, measure))
+
+    def best(self, measure: str) -> Prediction:
         """The prediction for the option that is best by this measure."""
-        return max((p for p in self.predictions if p.measure == measure and p.option in options), key=lambda p: p.value)
+        return max((one for one in self.predictions if one.measure == measure), key=lambda one: one.value)
 
 
 def facts_of(schema: Schema, rows: float, epsilon: float) -> dict[str, float]:
-    """The facts of a table that declares its number of rows; free, since nothing is asked."""
-    facts = {"rows": max(rows, 1.0)}
-    for one in PUBLIC:
-        facts[one.name] = one.value(Situation(schema, epsilon / schema.rows_per_person, facts))
-    return facts
+    """The facts of a table that declares its number of rows; free, since nothing is asked. The share of the largest
+    class is not among them."""
+    features, rows = schema.features, max(rows, 1.0)
+    return _of_rows(
+        rows,
+        epsilon / schema.rows_per_person,
+        codes=1 + sum(column.size - 1 for column in features),
+        columns=len(features),
+        numbers=sum(isinstance(column, Numeric) for column in features),
+        classes=len(schema.classes),
+    )
 
 
 def expect(schema: Schema, rows: float, epsilon: float) -> Expected:
@@ -109,3 +139,13 @@ def expect(schema: Schema, rows: float, epsilon: float) -> Expected:
         for place, option in enumerate(nearby.traces.options)
     ]
     return Expected(tuple(lines), nearby.nearest(facts), nearby.far(facts))
+
+
+def least_epsilon(schema: Schema, rows: float, measure: str, goal: float, *, sure: bool = False) -> float | None:
+    """The least epsilon at which the best method is expected to reach a goal, or with `sure` to reach it on 95 % of
+    tables like this one; None if it is so at none of EPSILONS."""
+    for epsilon in EPSILONS:
+        best = expect(schema, rows, epsilon).best(measure)
+        if (best.low if sure else best.value) >= goal:
+            return epsilon
+    return None

@@ -9,6 +9,7 @@ from ..display import amount, html_table, number, text_table
 from ..errors import BadInput
 
 VERSION = 1
+NAMES = {"auc": "an AUC", "accuracy": "an accuracy"}
 HEADER = ["option", "predicted", "from", "to", ""]
 
 
@@ -56,6 +57,20 @@ class Trace:
     def expected(self, measure: str) -> Prediction | None:
         """What is predicted of the chosen option by this measure; None if nothing is."""
         return next((one for one in self.predictions if (one.option, one.measure) == (self.chosen, measure)), None)
+
+    def in_short(self) -> str:
+        """ "logistic was chosen, the best of 4 by what is expected", for titles."""
+        return f"{self.chosen} was chosen, {self.why}"
+
+    def in_words(self) -> list[str]:
+        """Two lines for people: what was chosen, why and for how much; and what to expect of it."""
+        said = [one for measure in NAMES if (one := self.expected(measure)) is not None]
+        parts = [f"{NAMES[one.measure]} of {one.value:.2f} ({one.low:.2f} to {one.high:.2f})" for one in said]
+        expected = f"Expect {' and '.join(parts)}, as of 90 % of such tables" if parts else ""
+        near = f"; most like it: {', '.join(self.nearest)}" if self.nearest else ""
+        far = " No public table is much like this one: take that as a guess." if self.far else ""
+        lines = [f"Chosen: {self.chosen}, {self.why}.", f"{expected}{near}.{far}" if expected else ""]
+        return [line for line in lines if line]
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain values for JSON."""

@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ..errors import LittleLearned, VeilError
 from ..kernel import VERSION
-from . import audit, compare, demo, evaluate, ledger, methods, predict, publish, query, schema, select, train
+from . import audit, compare, demo, evaluate, ledger, methods, plan, predict, publish, query, schema, select, train
 from .output import Stopped, echo
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.add_typer(schema.app, name="schema")
 app.add_typer(ledger.app, name="ledger")
 app.command(epilog="Example: veil train survey.csv --schema survey.toml --epsilon 1 --out model.veil")(train.train)
+app.command(epilog="Example: veil plan --schema survey.toml --rows 20000 --epsilon 0.5")(plan.plan)
 app.command(epilog="Example: veil methods --json")(methods.methods)
 app.command(epilog="Example: veil predict model.veil new.csv --out predictions.csv")(predict.predict)
 app.command(

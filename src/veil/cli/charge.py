@@ -237,10 +237,7 @@ def show_plan(
 ) -> None:
     """Print how a run would divide its budget, how long it would take, and the verdict to expect."""
     plan = [_plan_row(release, releases, schema) for release in releases]
-    labels = [schema.get(schema.label)] if schema.label else []
-    width = sum(column.dtype.itemsize for column in (*schema.features, *labels))
-    width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
-    width += FINE * sum(1 for _ in searched(schema))
+    width = _width(schema)
     seconds = SECONDS * (len(schema.features) + 1)
     expected, largest = expect(releases, schema), dominant(releases, schema)
     if as_json:
@@ -272,6 +269,19 @@ def show_plan(
         console.print(largest, style="yellow", markup=False, soft_wrap=True)
     say_verdict(expected)
     console.print("Nothing was charged, and no row was opened.")
+
+
+def _width(schema: Schema) -> int:
+    """The bytes of memory that a row takes."""
+    labels = [schema.get(schema.label)] if schema.label else []
+    width = sum(column.dtype.itemsize for column in (*schema.features, *labels))
+    width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
+    return width + FINE * sum(1 for _ in searched(schema))
+
+
+def megabytes(schema: Schema, rows: int) -> float:
+    """About how much memory the rows take."""
+    return max(_width(schema) * rows / 1e6, 1.0)
 
 
 def _say_of_about(schema: Schema) -> None:

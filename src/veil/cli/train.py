@@ -31,7 +31,7 @@ def train(
         typer.Option(help="What the model may cost, such as 1 or 1/2: the less, the more noise and the more privacy."),
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
-    method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}. See veil methods.")] = "naive-bayes",
+    method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}. See veil methods.")] = "auto",
     preset: Annotated[str | None, typer.Option(help=f"A paper's way to grow trees. Of {PRESETS}.")] = None,
     ledger: charge.LedgerFile = None,
     note: charge.Note = "",
@@ -50,6 +50,8 @@ def train(
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Train a private model, and write it with a report of what was asked and what it cost.
+
+    Without --method, the one is chosen that is expected to be the best; veil plan shows what to expect of all.
 
     With --test-share the model is also measured, on rows that it was not trained on: a ROC curve, in a report of its
     own. The two parts of the rows are disjoint, so both together cost what the dearer one costs.
@@ -82,8 +84,11 @@ def train(
     found = run.curve
     if as_json:
         judgement: dict[str, Any] = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
-        print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **judgement})
+        chosen = {"choice": model.outcome_.trace} if model.outcome_.trace else {}
+        print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **chosen, **judgement})
         return
+    if model.outcome_.trace:
+        _say_choice(model.trace_)
     charge.say(model, "model", out, page, model.ledger, shared is not None, found.receipts_ if found else ())
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
@@ -133,6 +138,12 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
     if "preset" not in model.get_params():
         raise BadInput(f"method {method!r} has no presets: leave out --preset")
     return model.set_params(preset=preset)
+
+
+def _say_choice(trace: Any) -> None:
+    """Print what was chosen and why, and what to expect of it."""
+    for line in trace.in_words():
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _write(draft: Path, model: Any) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 from ..errors import BadInput
 from ..kernel import Budget
+from .auto import AutoClassifier
 from .base import PrivateClassifier
 from .blend import BlendClassifier
+from .class_shares import ClassSharesClassifier
 from .displays import coefficients, plot_tree
 from .files import read_model
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
@@ -18,6 +20,7 @@ from .sparse import SparseLogisticRegressionClassifier, SparseNaiveBayesClassifi
 from .trees import DecisionTreeClassifier, RandomForestClassifier
 
 CLASSIFIERS = (
+    AutoClassifier,
     NaiveBayesClassifier,
     PrivPfCClassifier,
     ProjectedHistogramClassifier,
@@ -26,6 +29,7 @@ CLASSIFIERS = (
     DecisionTreeClassifier,
     RandomForestClassifier,
     BlendClassifier,
+    ClassSharesClassifier,
     SparseNaiveBayesClassifier,
     SparseLogisticRegressionClassifier,
 )
@@ -33,7 +37,9 @@ SELECTORS = (PrivateSelectKBest, PrivateSelectThreshold, PrivateClusterSelect, K
 METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLASSIFIERS}
 
 __all__ = [
+    "AutoClassifier",
     "BlendClassifier",
+    "ClassSharesClassifier",
     "DecisionTreeClassifier",
     "KDiscernibilitySelect",
     "METHODS",

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from ..choice import ChoiceMaker, Option, Trace
 from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, known
-from ..display import number
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
 from ..plans.linear import too_many
@@ -17,6 +16,7 @@ from ..questions import Scorer
 from ..schema import Schema
 from .base import PrivateClassifier
 from .blend import BlendClassifier
+from .class_shares import ClassSharesClassifier
 from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
 from .linear import LinearSVMClassifier, LogisticRegressionClassifier
 from .naive_bayes import NaiveBayesClassifier
@@ -28,6 +28,7 @@ CHOICES: dict[str, type[PrivateClassifier]] = {
     for kind in (
         *(NaiveBayesClassifier, LogisticRegressionClassifier, LinearSVMClassifier, DecisionTreeClassifier),
         *(RandomForestClassifier, PrivPfCClassifier, ProjectedHistogramClassifier, BlendClassifier),
+        ClassSharesClassifier,
     )
 }
 
@@ -120,15 +121,7 @@ class AutoClassifier(PrivateClassifier):
         return model.hold(replace(self.outcome_, method=kind.method, settings=settings, trace=None))
 
     def _summary(self) -> str:
-        return f"{super()._summary()}; {in_words(self.trace_)}"
-
-
-def in_words(trace: Trace) -> str:
-    """ "logistic was chosen, predicted best of 4", and what to expect of it."""
-    said = [one for measure in ("auc", "accuracy") if (one := trace.expected(measure)) is not None]
-    names = {"auc": "an AUC", "accuracy": "an accuracy"}
-    parts = [f"{names[one.measure]} of {number(one.value)} ({number(one.low)} to {number(one.high)})" for one in said]
-    return f"{trace.chosen} was chosen, {trace.why}" + (f"; expect {' and '.join(parts)}" if parts else "")
+        return f"{super()._summary()}; {self.trace_.in_short()}"
 
 
 def _fit(model: PrivateClassifier, source: Source, budget: Budget, totals: "Release[Any]") -> Outcome[Any]:

@@ -21,6 +21,13 @@ class Card:
 
 CARDS = (
     Card(
+        "auto",
+        "the method that is expected to be the best",
+        "any table: it chooses by the number of rows, at no cost of its own",
+        1,
+        "Imola, Yang 2018",
+    ),
+    Card(
         "naive-bayes",
         "each column by itself, multiplied",
         "tables with up to some dozens of columns; a first model for any table",
@@ -112,6 +119,13 @@ CARDS = (
         "Veil's own: logistic regression and PrivPfC",
     ),
     Card(
+        "shares",
+        "the class shares, and nothing else",
+        "so few rows times epsilon that all else is noise; what other methods must be better than",
+        0.01,
+        "a single count by class",
+    ),
+    Card(
         "projected",
         "a table of a few columns, however large",
         "histograms over a domain of any size; the paper's experiments",
@@ -139,3 +153,9 @@ NAMES = tuple(dict.fromkeys(card.method for card in CARDS))
 def presets(method: str) -> tuple[str, ...]:
     """The presets of a method; none if it has no variants."""
     return tuple(card.preset for card in CARDS if card.method == method and card.preset is not None)
+
+
+def seconds(method: str, rows: int, columns: int) -> float:
+    """About how long a fit takes on one core; for a method with presets, that of the first."""
+    card = next(card for card in CARDS if card.method == method)
+    return card.seconds * rows / 100_000 * max(columns, 1) / 10

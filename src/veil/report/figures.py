@@ -69,6 +69,21 @@ def quality_figure(rows: Rows) -> str:
     return _svg("accuracy and AUC", (7, 0.5 + 0.3 * len(rows)), paint)
 
 
+def expected_figure(measure: str, rows: Sequence[tuple[str, float, float, float]]) -> str:
+    """For each name what is expected of it (a dot) and where most tables lie (a bar); the first is strong."""
+
+    def paint(ax: Any) -> None:
+        names, values, lows, highs = zip(*rows, strict=True)
+        lines, strength = np.arange(len(rows)), np.where(np.arange(len(rows)) == 0, 0.8, 0.3)
+        for line in lines:
+            ax.hlines(line, lows[line], highs[line], colors=COLOURS[0], linewidth=4, alpha=strength[line])
+        ax.scatter(values, lines, c=COLOURS[0], s=22, zorder=3)
+        ax.set_xlabel({"auc": "AUC"}.get(measure, measure))
+        _list_names(ax, names)
+
+    return _svg(f"what to expect: {measure}", (7, 0.7 + 0.26 * len(rows)), paint)
+
+
 def roc_figure(curve: RocCurve, place: int) -> str:
     """A ROC curve in its band, grey and dotted if it is noise; `place`, its number, makes its title unique."""
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import BadInput
 from ..evaluate import Evaluation
 from ..kernel import exact
+from ..models import AutoClassifier
 from ..pages import Reported
 from ..plans.outcome import Outcome
 from ..synopsis import Histogram, Synopsis
@@ -21,6 +22,7 @@ from . import model as model_report
 from . import sections
 from . import synopsis as synopsis_report
 from .calibration import calibration
+from .choice import choice
 from .words import escaped
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -50,20 +52,22 @@ def report(
         check_is_fitted(model)
     outcome = model.outcome_
     left, limit = _balance(outcome, left, limit)
-    first, *others = special.parts(model, left, limit)
+    shown = model.model_ if isinstance(model, AutoClassifier) else model
+    first, *others = special.parts(shown, left, limit)
     parts = [
         sections.banner(outcome),
         sections.verdict(model.verdict_),
         first,
         sections.apart(part),
         sections.linked(links),
+        choice(model),
         *others,
-        calibration(model, check) if special is model_report else "",
+        calibration(shown, check) if special is model_report else "",
         sections.quality(quality),
         sections.promise(outcome),
         _footer(outcome, check is not None),
     ]
-    return _page(special.title(model), "\n".join(parts), _receipts(outcome))
+    return _page(special.title(shown), "\n".join(parts), _receipts(outcome))
 
 
 def _balance(outcome: Outcome[Any], left: Any, limit: Any) -> tuple[Fraction | None, Fraction | None]:
