@@ -39,7 +39,7 @@ def test_a_model_from_a_file_is_the_model_from_the_frame(files, fair):
     from veil import NaiveBayesClassifier
 
     rows, schema = fair
-    said = train("--seed", 3)
+    said = train("--seed", 3, "--method", "naive-bayes")
     expected = NaiveBayesClassifier(epsilon=1, schema=schema, random_state=3).fit(rows.head(500))
     assert np.array_equal(load_model("model.veil").predict_proba(rows), expected.predict_proba(rows))
     assert "NOT private" in said and "It cost epsilon 1; no ledger was charged" in said
@@ -122,7 +122,7 @@ def test_what_looks_missing_can_be_a_category(tmp_path, monkeypatch):
 def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     Ledger.create("l.ledger", 1, "fair")
     Path("fair.csv").write_text(Path("fair.csv").read_text().partition("\n")[0] + "\n\xff\n")  # no row can be read
-    shown = train("--dry-run", "--ledger", "l.ledger", out=None)
+    shown = train("--dry-run", "--ledger", "l.ledger", "--method", "naive-bayes", out=None)
     assert "rate_marriage[6]" in shown and "noise scale" in shown and "Nothing was charged" in shown and "MB" in shown
     assert "1 of 1 left" in shown and sorted(p.name for p in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
     assert "rate_marriage[6] stands for a table of the 6 codes of column rate_marriage by class." in shown
@@ -138,7 +138,8 @@ def test_a_dry_run_adds_up_what_a_run_would_cost(files, method):
 
 
 def test_a_dry_run_shows_what_measuring_would_ask_and_that_the_dearer_part_counts(files, start):
-    shown = train("--dry-run", "--test-share", "0.3", "--test-epsilon", "0.5", out=None)
+    options = ("--dry-run", "--test-share", "0.3", "--test-epsilon", "0.5", "--method", "naive-bayes")
+    shown = train(*options, out=None)
     assert "rate_marriage[6]" in shown and "quantiles" in shown and "disjoint" in shown
     assert [line.split() for line in shown.splitlines() if "together " in line[:12]] == [["together", "1"]]
     plan = json.loads(train("--dry-run", "--json", "--test-share", "0.3", "--test-epsilon", "0.5", out=None))["plan"]
@@ -150,7 +151,7 @@ def test_a_dry_run_shows_what_measuring_would_ask_and_that_the_dearer_part_count
 
 def test_a_ledger_is_shared_and_refuses(files, start):
     output("ledger", "create", "l.ledger", "--limit", 1, "--name", "fair")
-    said = json.loads(train("--ledger", "l.ledger", "--json", epsilon=0.6))
+    said = json.loads(train("--ledger", "l.ledger", "--json", "--method", "naive-bayes", epsilon=0.6))
     assert (said["epsilon"], said["left_exact"], said["private"]) == (0.6, "2/5", True)
     arguments = ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 0.6, "--ledger", "l.ledger"]
     code, _, complaint = start(*arguments, "--out", "second.veil")
@@ -291,6 +292,7 @@ def test_an_interrupt_leaves_the_charge_and_no_file_and_says_what_was_charged(fi
         "from veil.cli import main; sys.argv = ['veil', *sys.argv[1:]]; main()"
     )
     words = "train fair.csv --schema fair.toml --epsilon 1 --out model.veil --ledger l.ledger".split()
+    words += ["--method", "naive-bayes"]
     process = subprocess.Popen([sys.executable, "-c", script, *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     deadline = time.time() + 60
     while Ledger.open("l.ledger").spent == 0 and time.time() < deadline:
@@ -371,7 +373,7 @@ def test_the_help_names_every_method():
 def test_a_note_and_the_file_are_in_the_ledger(files):
     Ledger.create("l.ledger", 1, "fair")
     asked = ("train", "fair.csv", "--schema", "fair.toml", "--epsilon", "1/2", "--ledger", "l.ledger")
-    output(*asked, "--out", "model.veil", "--note", "for the annual report")
+    output(*asked, "--method", "naive-bayes", "--out", "model.veil", "--note", "for the annual report")
     (run,) = Ledger.open("l.ledger").runs()
     assert (run.purpose, run.file, run.note) == ("train naive-bayes", "model.veil", "for the annual report")
     assert (run.answers, run.epsilon, run.private) == (2, Fraction(1, 2), True)

@@ -1,6 +1,6 @@
 """Trace: how a choice came about, as data: facts and their price, predictions for every option, the choice."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,6 +34,13 @@ class Prediction:
     high: float
 
 
+def in_words(predictions: Sequence[Prediction]) -> str:
+    """What to expect of one option, as a sentence without its point; "" if nothing is predicted."""
+    said = [one for one in predictions if one.measure in NAMES]
+    parts = [f"{NAMES[one.measure]} of {one.value:.2f} ({one.low:.2f} to {one.high:.2f})" for one in said]
+    return f"Expect {' and '.join(parts)}, as of 90 % of such tables" if parts else ""
+
+
 @dataclass(frozen=True)
 class Trace:
     """The facts, the predictions, the options left out with the reason, the chosen option, and why it was chosen.
@@ -64,9 +71,7 @@ class Trace:
 
     def in_words(self) -> list[str]:
         """Two lines for people: what was chosen, why and for how much; and what to expect of it."""
-        said = [one for measure in NAMES if (one := self.expected(measure)) is not None]
-        parts = [f"{NAMES[one.measure]} of {one.value:.2f} ({one.low:.2f} to {one.high:.2f})" for one in said]
-        expected = f"Expect {' and '.join(parts)}, as of 90 % of such tables" if parts else ""
+        expected = in_words([one for measure in NAMES if (one := self.expected(measure)) is not None])
         near = f"; most like it: {', '.join(self.nearest)}" if self.nearest else ""
         far = " No public table is much like this one: take that as a guess." if self.far else ""
         lines = [f"Chosen: {self.chosen}, {self.why}.", f"{expected}{near}.{far}" if expected else ""]
@@ -81,9 +86,9 @@ class Trace:
     @classmethod
     def from_dict(cls, given: Any) -> "Trace":
         """The trace that `to_dict` made into plain values. Raises BadInput for anything else."""
+        if isinstance(given, Mapping) and isinstance(given.get("version"), int) and given["version"] > VERSION:
+            raise BadInput("this trace was made by a newer version of Veil: upgrade with `pip install -U veil`")
         try:
-            if given["version"] > VERSION:
-                raise BadInput("this trace was made by a newer version of Veil: upgrade with `pip install -U veil`")
             facts = tuple(Fact(**{**fact, "price": Fraction(fact["price"])}) for fact in given["facts"])
             predictions = tuple(Prediction(**one) for one in given["predictions"])
             rest = {name: given[name] for name in ("chosen", "why", "left_out", "far")}

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..choice.trace import Prediction, in_words
 from ..display import amount, number, readable
 from ..errors import BadInput
 from ..files.tables import RowFile, check_space, check_types, new_file, writing
@@ -234,8 +235,9 @@ def show_plan(
     shared: Ledger | None,
     as_json: bool = False,
     expect: Callable[[Sequence[Any], Schema], Verdict] = of_rehearsal,
+    quality: Sequence[Prediction] = (),
 ) -> None:
-    """Print how a run would divide its budget, how long it would take, and the verdict to expect."""
+    """Print how a run would divide its budget, how long it would take, and the verdict and quality to expect."""
     plan = [_plan_row(release, releases, schema) for release in releases]
     width = _width(schema)
     seconds = SECONDS * (len(schema.features) + 1)
@@ -245,7 +247,8 @@ def show_plan(
         rows = [{**dict(zip(names, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
         left = amounts(left=shared.left) if shared else {}
-        print_json({"plan": rows, **estimate, **left, "verdict": expected.to_dict(), "largest": largest})
+        told = {"verdict": expected.to_dict(), "largest": largest, "expected": [asdict(one) for one in quality]}
+        print_json({"plan": rows, **estimate, **left, **told})
         return
     cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
     shown = [(*row[:2], *map(plan_cell, row[2:])) for row in plan]
@@ -268,6 +271,8 @@ def show_plan(
     if largest:
         console.print(largest, style="yellow", markup=False, soft_wrap=True)
     say_verdict(expected)
+    if quality:
+        console.print(f"{in_words(quality)}.", markup=False, soft_wrap=True)
     console.print("Nothing was charged, and no row was opened.")
 
 

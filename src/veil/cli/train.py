@@ -64,7 +64,7 @@ def train(
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
     run = Training(model, test_share, test_epsilon or epsilon)
     if dry_run:
-        charge.show_plan(run.rehearse(), public, shared, as_json)
+        charge.show_plan(run.rehearse(), public, shared, as_json, quality=_expected(method, public, epsilon))
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
@@ -87,12 +87,12 @@ def train(
         chosen = {"choice": model.outcome_.trace} if model.outcome_.trace else {}
         print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **chosen, **judgement})
         return
-    if model.outcome_.trace:
-        _say_choice(model.trace_)
     charge.say(model, "model", out, page, model.ledger, shared is not None, found.receipts_ if found else ())
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
         charge.say_verdict(found.verdict_)
+    if model.outcome_.trace:
+        _say_choice(model)
     if not model.verdict_.bad:
         console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
 
@@ -140,9 +140,21 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
     return model.set_params(preset=preset)
 
 
-def _say_choice(trace: Any) -> None:
-    """Print what was chosen and why, and what to expect of it."""
-    for line in trace.in_words():
+def _expected(method: str, schema: Schema, epsilon: str) -> list[Any]:
+    """What to expect of a method, or of the best one if it is to be chosen; [] if nothing is known of it."""
+    from ..choice.classifiers import expect
+    from ..plans.run import guessed_rows
+
+    if len(schema.classes) < 2 or not schema.features:
+        return []
+    found = expect(schema, guessed_rows(schema), float(min(Budget(epsilon).epsilon, 10**9)))
+    chosen = found.best("auc").option if method == "auto" else method
+    return [one for one in found.predictions if one.option == chosen]
+
+
+def _say_choice(model: Any) -> None:
+    """Print what was chosen and why, and what to expect of it unless the verdict knows better."""
+    for line in model.trace_.in_words()[: 1 if model.verdict_.bad else None]:
         console.print(line, markup=False, soft_wrap=True)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, Self
 
@@ -31,6 +32,9 @@ CHOICES: dict[str, type[PrivateClassifier]] = {
         ClassSharesClassifier,
     )
 }
+
+LINEAR = (LogisticRegressionClassifier.method, LinearSVMClassifier.method, BlendClassifier.method)
+LEAST = Fraction(1, 10**6)  # epsilon of a row, for each code and class, from which no method refuses
 
 
 class AutoClassifier(PrivateClassifier):
@@ -136,5 +140,8 @@ def _check(name: str, schema: Schema, budget: Budget) -> None:
         raise BadInput("there is no column besides the label to learn from")
     if len(schema.classes) < 2:
         raise BadInput("there is nothing to learn from one class: the label needs two values or more")
-    if name in ("logistic", "svm", "blend") and too_many(schema):
+    if name in LINEAR and too_many(schema):
         raise BadInput("the columns have too many values for a linear model")
+    weights = sum(column.size for column in schema.features) * len(schema.classes)
+    if name != ClassSharesClassifier.method and budget.epsilon / schema.rows_per_person < weights * LEAST:
+        raise BadInput("epsilon is too small to learn anything but the class shares")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sklearn.utils import Tags
+
 from ..kernel import Budget, Source
 from ..plans.class_shares import class_shares
 from ..questions import Scorer
@@ -30,3 +32,8 @@ class ClassSharesClassifier(PrivateClassifier):
 
     def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         return class_shares(source, budget, totals=totals)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags

@@ -21,18 +21,18 @@ class Card:
 
 CARDS = (
     Card(
-        "auto",
-        "the method that is expected to be the best",
-        "any table: it chooses by the number of rows, at no cost of its own",
-        1,
-        "Imola, Yang 2018",
-    ),
-    Card(
         "naive-bayes",
         "each column by itself, multiplied",
         "tables with up to some dozens of columns; a first model for any table",
         0.1,
         "Vaidya, Shafiq, Basu, Hong 2013",
+    ),
+    Card(
+        "auto",
+        "the method that is expected to be the best",
+        "any table: it chooses by the number of rows, at no cost of its own",
+        1,
+        "Imola, Yang 2018",
     ),
     Card(
         "logistic",

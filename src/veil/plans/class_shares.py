@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..errors import BadInput
 from ..kernel import Budget, Source
 from ..questions import WHOLE, Linear
 from .finish import class_prior
@@ -18,8 +17,6 @@ def class_shares(source: Source, budget: Budget, *, totals: Known = None) -> Lin
 
     Returns a scorer: the share of each class, the same for every row, so that the largest class is always predicted.
     """
-    if len(source.schema.classes) < 2:
-        raise BadInput("there is nothing to predict: the label needs two values or more")
     counts = [source.count(WHOLE, budget), *([] if totals is None else [totals])]
     trust = np.array([max(one.noise_scale, LEAST) ** -2.0 for one in counts])
     mean = trust @ np.array([one.value[0] for one in counts], np.float64) / trust.sum()

@@ -8,6 +8,7 @@ from ..display import number
 from ..errors import BadInput
 from ..models import PrivateClassifier
 from ..models.displays import coefficients, export_text
+from ..questions import Linear
 from ..verdicts.evidence import is_of_words
 from ..verdicts.tables import noise_of
 from . import sections
@@ -64,9 +65,9 @@ def _asked(model: PrivateClassifier) -> str:
 
 
 def _weights(model: PrivateClassifier) -> str:
-    """The weights of a linear model by column and group of codes; "" for a model made from counts."""
+    """The weights of a linear model by column and group of codes; "" for any other model."""
     fits = [release for release in model.releases_ if release.receipt.verb == "minimise"]
-    if not fits or is_of_words(fits[0], model.schema_):
+    if not fits or is_of_words(fits[0], model.schema_) or not isinstance(model.scorer_, Linear):
         return ""
     found = coefficients(model)
     rows = [(name, group, *map(number, weights)) for name, group, *weights in zip(*found.values(), strict=True)]

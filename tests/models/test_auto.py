@@ -1,0 +1,190 @@
+"""AutoClassifier: a classifier like the others, whose method follows from paid and public facts."""
+
+import json
+import zipfile
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from veil import (
+    AutoClassifier,
+    BadInput,
+    Budget,
+    Categorical,
+    Ledger,
+    Numeric,
+    PrivatePipeline,
+    PrivateSelectKBest,
+    Schema,
+    Text,
+    datasets,
+    load_model,
+    open_source,
+)
+from veil.choice.classifiers import OPTIONS
+from veil.models.auto import CHOICES
+
+FLOWERS, IRIS = datasets.load("iris")
+
+
+@pytest.fixture(scope="module")
+def fitted(fair):
+    rows, schema = fair
+    return AutoClassifier(epsilon="1/3", schema=schema, random_state=0).fit(rows), rows
+
+
+@pytest.mark.parametrize("option", CHOICES)
+@pytest.mark.parametrize("epsilon", ["1/3", "1/100"])
+def test_it_costs_epsilon_exactly_whatever_is_chosen(option, epsilon):
+    ledger = Ledger(1, IRIS.name)
+    model = AutoClassifier(epsilon=epsilon, schema=IRIS, ledger=ledger, options=[option], random_state=0).fit(FLOWERS)
+    assert model.chosen_ == option and model.outcome_.epsilon == ledger.spent == Fraction(epsilon)
+    assert model.trace_.price == Fraction(epsilon) * 3 / 100
+
+
+def test_the_totals_are_paid_for_once(fitted):
+    model, _ = fitted
+    counts = [receipt for receipt in model.receipts_ if receipt.verb == "count" and receipt.question == "all rows"]
+    assert len(counts) == 1 and counts[0].epsilon == Fraction(1, 100)
+
+
+def test_the_choice_is_a_function_of_what_was_released():
+    """Over neighbouring tables and draws of noise, equal released totals lead to the same choice."""
+    chosen = {}
+    for seed in range(12):
+        for rows in (FLOWERS, FLOWERS.iloc[1:], FLOWERS.iloc[:-1]):
+            model = AutoClassifier(epsilon=2, schema=IRIS, random_state=seed).fit(rows)
+            totals = tuple(model.releases_[0].value[0].tolist())
+            chosen.setdefault(totals, set()).add(model.chosen_)
+    assert {len(found) for found in chosen.values()} == {1}
+
+
+def test_a_saved_model_says_again_what_was_chosen_and_why(fitted, tmp_path):
+    model, rows = fitted
+    model.save(tmp_path / "m.veil")
+    again = load_model(tmp_path / "m.veil")
+    assert isinstance(again, AutoClassifier) and again.trace_ == model.trace_
+    assert np.array_equal(again.predict_proba(rows), model.predict_proba(rows))
+    assert np.array_equal(again.model_.predict(rows), model.predict(rows))
+
+
+def test_a_file_whose_trace_was_damaged_is_refused(fitted, tmp_path):
+    model, _ = fitted
+    model.save(tmp_path / "m.veil")
+    for change in ({"chosen": "nothing"}, {"facts": "none"}, None):
+        with zipfile.ZipFile(tmp_path / "m.veil") as file:
+            parts = {name: file.read(name) for name in file.namelist()}
+        body = json.loads(parts["model.json"])
+        body["trace"] = None if change is None else {**body["trace"], **change}
+        parts["model.json"] = json.dumps(body).encode()
+        with zipfile.ZipFile(tmp_path / "odd.veil", "w") as file:
+            for name, content in parts.items():
+                file.writestr(name, content)
+        with pytest.raises(BadInput):
+            load_model(tmp_path / "odd.veil")
+
+
+def test_its_report_shows_facts_and_predictions(fitted):
+    model, _ = fitted
+    page = model.report()
+    assert "The choice" in page and model.chosen_ in page and "What the choice knew" in page
+    assert all(option in page for option in OPTIONS)
+    assert model.chosen_ in model._summary()
+
+
+def test_a_linear_model_of_too_many_values_is_left_out():
+    values = [f"v{code}" for code in range(600)]
+    columns = [Categorical(name=f"c{place}", values=values) for place in range(40)]
+    schema = Schema(name="wide", label="y", column=[*columns, Categorical(name="y", values=("a", "b"))])
+    model = AutoClassifier(schema=schema, options=["logistic", "naive-bayes"])
+    usable = {option.name: option.refusal(schema, Budget(1)) for option in model._choices()}
+    assert "too many values" in usable["logistic"] and usable["naive-bayes"] == ""
+
+
+@pytest.mark.parametrize(("columns", "values", "classes"), [(2, 2, 2), (20, 10, 2), (6, 20, 8), (60, 5, 3)])
+@pytest.mark.parametrize("option", CHOICES)
+def test_what_is_not_left_out_is_not_refused_later(option, columns, values, classes):
+    """At the least epsilon that an option is used for, and without a row, a fit still goes through."""
+    features = [
+        Categorical(name=f"c{place}", values=[f"v{code}" for code in range(values)]) for place in range(columns)
+    ]
+    label = Categorical(name="y", values=[f"k{code}" for code in range(classes)])
+    schema = Schema(name="least", label="y", column=[*features, label])
+    codes = sum(column.size for column in features) * classes
+    epsilon = Fraction(codes, 10**6) * Fraction(100, 97)
+    model = AutoClassifier(epsilon=epsilon, schema=schema, options=[option], random_state=0)
+    assert model.fit({column.name: [] for column in schema.column}).outcome_.epsilon == epsilon
+    if option != "shares":
+        ledger = Ledger(1, "least")
+        with pytest.raises(BadInput, match="too small"):
+            AutoClassifier(epsilon=epsilon / 2, schema=schema, options=[option], ledger=ledger).fit(
+                {column.name: [] for column in schema.column}
+            )
+        assert ledger.spent == 0
+
+
+def test_texts_alone_are_left_to_the_method_for_texts():
+    words = ("free", "prize", "now", "see", "you")
+    label = Categorical(name="kind", values=("ham", "spam"))
+    schema = Schema(name="mail", label="kind", column=[Text(name="text", words=words, words_per_row=3), label])
+    texts = {"text": ["free prize now", "see you"] * 60, "kind": ["spam", "ham"] * 60}
+    model = AutoClassifier(epsilon=1, schema=schema, random_state=0).fit(texts)
+    assert model.chosen_ == "sparse-naive-bayes" and model.outcome_.epsilon == 1
+    assert (model.predict(texts) == texts["kind"]).mean() > 0.9
+
+
+def test_what_cannot_be_chosen_from_is_refused_before_a_charge(fair):
+    rows, schema = fair
+    ledger = Ledger(1, schema.name)
+    for settings in ({"goal": "fame"}, {"options": ["magic"]}, {"options": "logistic"}, {"options": []}):
+        with pytest.raises(BadInput):
+            AutoClassifier(schema=schema, ledger=ledger, **settings).fit(rows)
+    alone = Schema(name="one", label="y", column=[Categorical(name="y", values=("a", "b"))])
+    own = Ledger(1, "one")
+    with pytest.raises(BadInput, match="no column besides the label"):
+        AutoClassifier(schema=alone, ledger=own).fit({"y": ["a", "b"]})
+    assert ledger.spent == own.spent == 0
+
+
+def test_goals_weigh_what_is_expected(fair):
+    rows, schema = fair
+    for goal in ("auc", "accuracy", "both"):
+        model = AutoClassifier(epsilon=1, schema=schema, goal=goal, random_state=0).fit(rows)
+        weights = {"auc": goal != "accuracy", "accuracy": goal != "auc"}
+        worth = dict.fromkeys(OPTIONS, 0.0)
+        for one in model.trace_.predictions:
+            worth[one.option] += weights[one.measure] * one.value
+        assert worth[model.chosen_] == max(worth.values())
+
+
+def test_it_stands_in_a_pipeline_and_on_an_open_source(fair):
+    rows, schema = fair
+    pipeline = PrivatePipeline([PrivateSelectKBest(k=4), AutoClassifier()], schema=schema, epsilon=1, random_state=0)
+    assert pipeline.fit(rows).outcome_.epsilon == 1
+    source = open_source(rows, schema, Ledger(2, schema.name), noise=0)
+    model = AutoClassifier().fit_source(source, "1/2")
+    assert model.outcome_.epsilon == Fraction(1, 2) and model.chosen_ in OPTIONS
+
+
+def test_with_a_huge_epsilon_it_is_the_chosen_method_without_noise(fair):
+    rows, schema = fair
+    model = AutoClassifier(epsilon=10**6, schema=schema, options=["naive-bayes"], random_state=0).fit(rows)
+    alone = CHOICES["naive-bayes"](epsilon=10**6, schema=schema, random_state=1).fit(rows)
+    assert np.abs(model.predict_proba(rows) - alone.predict_proba(rows)).max() < 0.01
+
+
+def test_a_rehearsal_asks_what_a_fit_would_ask(fair):
+    _, schema = fair
+    plan = AutoClassifier(epsilon=1, schema=schema).rehearse()
+    assert plan[0].receipt.question == "all rows" and len(plan) > 1
+    assert sum(receipt.epsilon for receipt in {one.receipt.number: one.receipt for one in plan}.values()) == 1
+
+
+def test_numbers_need_no_tight_bounds():
+    columns = [
+        Numeric(name=column.name, bounds=(0, 1000)) if isinstance(column, Numeric) else column for column in IRIS.column
+    ]
+    schema = Schema(name="loose", label=IRIS.label, column=columns)
+    model = AutoClassifier(epsilon=20, schema=schema, random_state=0).fit(FLOWERS)
+    assert (model.predict(FLOWERS) == FLOWERS[IRIS.label]).mean() > 0.6
