@@ -6,13 +6,13 @@ hindsight, by its mean over the seeds, less the chosen one. The best of nine mea
 on every second seed and taken from the others ("fair").
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from veil.choice.classifiers import OPTIONS, WIDTH
+from veil.choice.classifiers import OPTIONS, SETTINGS, known
 from veil.choice.nearby import Nearby
 from veil.choice.traces import Traces
 
@@ -47,17 +47,13 @@ def facts_at(traces: Traces, place: int) -> dict[str, float]:
     return dict(zip(traces.fact_names, traces.facts[place].tolist(), strict=True))
 
 
-def by_nearby(
-    options: Sequence[str] = OPTIONS,
-    goal: str = "both",
-    width: float = WIDTH,
-    importance: Mapping[str, float] | None = None,
-) -> Chooser:
-    """The chooser that Veil uses, with these settings."""
+def by_nearby(options: Sequence[str] = OPTIONS, goal: str = "both", **settings: Any) -> Chooser:
+    """The chooser that Veil uses, or one with other settings."""
+    settings = {**SETTINGS, **settings}
     made: dict[int, Nearby] = {}
 
     def choose(trained: Traces, facts: dict[str, float]) -> str:
-        nearby = made.setdefault(id(trained), Nearby(trained, width=width, importance=importance))
+        nearby = made.setdefault(id(trained), Nearby(trained, **settings))
         tables = nearby.predict(facts)
         worth = sum(weight * tables[measure][:, 0] for measure, weight in zip(MEASURES, GOALS[goal], strict=True))
         found = {option: worth[trained.options.index(option)] for option in options}
@@ -93,13 +89,20 @@ def regrets(chooser: Chooser, trained: Traces, judged: Traces, places: Sequence[
             values = judged.quality[measure][list(cell.places)]
             own = np.array([values[row, column] for row, column in enumerate(columns)])
             line |= {measure: own.mean(), f"{measure} regret": np.nanmax(values.mean(axis=0)) - own.mean()}
-            line |= {f"{measure} fair": _fair(values) - own.mean()}
+            line |= {f"{measure} fair": _fair(values) - own.mean(), f"{measure} error": _error(own)}
         lines.append({**line, "chosen": pd.Series(chosen).mode()[0]})
     return pd.DataFrame(lines)
 
 
+def _error(values: Numbers) -> float:
+    """The standard error of a mean; 0 of a single value."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
 def _fair(values: Numbers) -> float:
     """The best method by every second seed, as it did on the others, and the other way round."""
+    if len(values) < 2:
+        return float("nan")
     halves = values[::2], values[1::2]
     found = [np.nanmean(other[:, np.nanargmax(half.mean(axis=0))]) for half, other in (halves, halves[::-1])]
     return float(np.mean(found))
@@ -115,6 +118,49 @@ def summary(found: pd.DataFrame) -> dict[str, float]:
         }
         line |= {f"{measure} p95": found[f"{measure} regret"].quantile(0.95)}
     return line
+
+
+def hindsight_luck(judged: Traces, places: Sequence[Cell]) -> dict[str, float]:
+    """By how much the best method in hindsight is better than the best of half of the seeds is on the others."""
+    found = {}
+    for measure in MEASURES:
+        tables = [judged.quality[measure][list(cell.places)] for cell in places]
+        found[measure] = float(np.mean([np.nanmax(values.mean(axis=0)) - _fair(values) for values in tables]))
+    return found
+
+
+def below_majority(places: Sequence[Cell], found: pd.DataFrame) -> pd.DataFrame:
+    """The cells whose accuracy is below the share of the largest class by more than two standard errors over seeds."""
+    runs = collected("judge")
+    facts = runs.drop_duplicates("database").set_index("database")
+    majority = runs.drop_duplicates(["database", "seed"]).groupby("database").majority.mean()
+    found = found.assign(majority=[majority[cell.table] for cell in places])
+    found["signal"] = [facts.rows[cell.table] * cell.epsilon for cell in places]
+    return found[found.accuracy < found.majority - 2 * found["accuracy error"].fillna(0)]
+
+
+def coverage(trained: Traces, judged: Traces) -> list[dict[str, Any]]:
+    """How often 90 % intervals hold what methods did in families left out, and how wide they are."""
+    margins = known().margins
+    lines = []
+    for facts, unknown in (("of auto", ()), ("of veil plan", ("majority",))):
+        held: dict[str, list[float]] = {measure: [] for measure in MEASURES}
+        width: dict[str, list[float]] = {measure: [] for measure in MEASURES}
+        for family in dict.fromkeys(judged.families):
+            nearby = Nearby(trained.without(family), **SETTINGS, margins=margins)
+            for place in [place for place, one in enumerate(judged.families) if one == family]:
+                said = nearby.predict({k: v for k, v in facts_at(judged, place).items() if k not in unknown})
+                for measure in MEASURES:
+                    low, high = said[measure][:, 1], said[measure][:, 2]
+                    truth = judged.quality[measure][place]
+                    sure = ~np.isnan(truth)
+                    held[measure] += ((low <= truth) & (truth <= high))[sure].tolist()
+                    width[measure] += (np.minimum(high, 1) - np.maximum(low, 0))[sure].tolist()
+        lines += [
+            {"facts": facts, "measure": measure, "held": np.mean(held[measure]), "width": np.mean(width[measure])}
+            for measure in MEASURES
+        ]
+    return lines
 
 
 def read() -> tuple[Traces, Traces, list[Cell]]:

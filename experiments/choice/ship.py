@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from veil.choice.classifiers import FILE, TO_SIZE, facts_of_counts
+from veil.choice.classifiers import FILE, NAMES, TO_SIZE, facts_of_counts
 from veil.choice.traces import Traces
 
 from .. import RESULTS
 from .collect import KEY
 
 OPTIONS = ("logistic", "blend", "privpfc", "naive-bayes", "svm", "forest", "tree", "projected", "shares")
-FACTS = ("signal", "weights", "columns", "classes", "numbers", "majority")
 MEASURES = ("auc", "accuracy")
 EACH = 40  # databases of every table
 
@@ -46,9 +45,9 @@ def traces_of(frame: pd.DataFrame) -> Traces:
     return Traces(
         tuple(f"{name} {epsilon:g}" for name, epsilon in zip(firsts.database, firsts.epsilon, strict=True)),
         tuple(firsts.family),
-        FACTS,
+        NAMES,
         OPTIONS,
-        np.array([[line[name] for name in FACTS] for line in facts]),
+        np.array([[line[name] for name in NAMES] for line in facts]),
         {measure: table.to_numpy(float) for measure, table in quality.items()},
     )
 

@@ -1,8 +1,8 @@
 """Predictions from traces: a mean over public databases, weighted by how near their facts are (Nadaraya 1964, Watson
 1964), with intervals that are calibrated on families left out."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,8 +24,10 @@ class Nearby:
     """Traces, ready to predict: their facts on a common scale, and the margins by which intervals are widened.
 
     `importance` multiplies the standardised facts, so that some count more than others. The prediction for an option is
-    the weighted mean of what it did; all options have the same weights, so that they are compared on the same
-    databases. Formulas, by option, are corrected by what they miss on these databases.
+    what all options did on average, weighted by all facts, and by how much the option did better than that, weighted by
+    the facts in `between` alone, if these are given: what sets options apart may be simpler than what makes a table
+    easy. All options have the same weights, so that they are compared on the same databases. Formulas, by option, are
+    corrected by what they miss on these databases.
     """
 
     traces: Traces
@@ -33,6 +35,8 @@ class Nearby:
     width: float = WIDTH
     formulas: Mapping[str, Formula] | None = None
     margins: Mapping[str, float] | None = None  # for each measure: added to both ends of an interval
+    between: tuple[str, ...] = ()
+    narrow: float = WIDTH  # of the kernel over the facts in `between`
 
     @cached_property
     def scale(self) -> Numbers:
@@ -59,16 +63,17 @@ class Nearby:
         nearest = [self.distances(_facts(self.traces, i))[families != families[i]].min(initial=np.inf) for i in sample]
         return float(np.median(nearest))
 
-    def distances(self, facts: Mapping[str, float]) -> Numbers:
-        """How far each database is, over the facts that are known here."""
-        known = [place for place, name in enumerate(self.traces.fact_names) if name in facts]
+    def distances(self, facts: Mapping[str, float], among: Sequence[str] = ()) -> Numbers:
+        """How far each database is, over the facts that are known here, or over those of them that are named."""
+        names = [name for name in among or self.traces.fact_names if name in facts]
+        known = [self.traces.fact_names.index(name) for name in names]
         here = np.array([facts[self.traces.fact_names[place]] for place in known])
         apart = (self.traces.facts[:, known] - here) * self.scale[known]
         return np.asarray(np.sqrt((apart**2).sum(axis=1)))
 
-    def weights(self, facts: Mapping[str, float]) -> Numbers:
+    def weights(self, facts: Mapping[str, float], among: Sequence[str] = ()) -> Numbers:
         """The weight of each database: all add up to one, and they amount to LEAST databases or more, if there are."""
-        apart, width = self.distances(facts), self.width
+        apart, width = self.distances(facts, among), self.narrow if among else self.width
         found = _kernel(apart, width)
         while 1 / (found**2).sum() < min(LEAST, 0.5 * len(found)) and width < WIDEST:
             width *= 1.25
@@ -77,14 +82,21 @@ class Nearby:
 
     def predict(self, facts: Mapping[str, float]) -> dict[str, Numbers]:
         """For each measure an array of options x (mean, low, high); NaN where no near database knows the option."""
-        weights = self.weights(facts)
+        weights, narrow = self.weights(facts), self.weights(facts, self.between)
         said = np.array([(self.formulas or {}).get(option, _zero)(facts) for option in self.traces.options])
         found = {}
         for measure, table in self.residuals.items():
-            columns = [_summary(table[:, place], weights) for place in range(len(self.traces.options))]
+            columns = np.array([_summary(column, weights) for column in table.T])
+            shift = self._means(table, weights, narrow) - columns[:, 0]
             margin = (self.margins or {}).get(measure, 0.0)
-            found[measure] = np.array(columns) + said[:, None] + np.array([0, -margin, margin])
+            found[measure] = columns + (shift + said)[:, None] + np.array([0, -margin, margin])
         return found
+
+    def _means(self, table: Numbers, weights: Numbers, narrow: Numbers) -> Numbers:
+        """What is expected of each option: the mean of all options, and how much better than it this one is."""
+        level = np.nanmean(table, axis=1)
+        ahead = np.array([_summary(column - level, narrow)[0] for column in table.T])
+        return np.asarray(_summary(level, weights)[0] + ahead)
 
     def nearest(self, facts: Mapping[str, float], number: int = 3) -> tuple[str, ...]:
         """The names of the databases with the largest weights; one for each table that they were made from."""
@@ -104,14 +116,14 @@ def calibrated(nearby: Nearby) -> Nearby:
     for family in dict.fromkeys(nearby.traces.families):
         if len({*nearby.traces.families}) < 2:
             break
-        others = Nearby(nearby.traces.without(family), nearby.importance, nearby.width, nearby.formulas)
+        others = replace(nearby, traces=nearby.traces.without(family), margins=None)
         for place in [i for i, one in enumerate(nearby.traces.families) if one == family]:
             said = others.predict(_facts(nearby.traces, place))
             for measure, table in nearby.traces.quality.items():
                 low, high = said[measure][:, 1], said[measure][:, 2]
                 missed[measure].append(np.maximum(low - table[place], table[place] - high))
     margins = {measure: _quantile(np.concatenate(all_of), COVER) for measure, all_of in missed.items() if all_of}
-    return Nearby(nearby.traces, nearby.importance, nearby.width, nearby.formulas, margins)
+    return replace(nearby, margins=margins)
 
 
 def _facts(traces: Traces, place: int) -> dict[str, float]:

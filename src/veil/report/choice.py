@@ -21,6 +21,8 @@ WORDS = {
     "columns": "logarithm of the number of columns",
     "classes": "logarithm of the number of classes",
     "numbers": "share of the columns that hold numbers",
+    "plenty": "logarithm of rows times epsilon for each weight",
+    "many": "whether there are more than two classes",
     "majority": "share of the largest class",
 }
 
