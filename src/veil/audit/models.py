@@ -9,6 +9,9 @@ from ..kernel import Budget, Ledger, Release, Source, SparseCounts
 from ..kernel.noise import Noise
 from ..models import (
     METHODS,
+    AutoClassifier,
+    BlendClassifier,
+    ClassSharesClassifier,
     DecisionTreeClassifier,
     LinearSVMClassifier,
     LogisticRegressionClassifier,
@@ -19,6 +22,7 @@ from ..models import (
     RandomForestClassifier,
 )
 from ..plans.naive_bayes import naive_bayes
+from ..plans.outcome import Outcome
 from ..questions import Scorer
 from ..questions.scorers import UNIT
 from .harness import Case, Runs, View
@@ -128,6 +132,27 @@ class _UndividedForest(RandomForestClassifier):
         return super()._plan(source, Budget(budget.epsilon * 3), totals)
 
 
+class _UndividedBlend(BlendClassifier):
+    """NOT PRIVATE: a blend whose steps each take what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3), totals)
+
+
+class _UndividedShares(ClassSharesClassifier):
+    """NOT PRIVATE: class shares as sharp as the mean of nine counts, of which one is paid."""
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3), totals)
+
+
+class _UndividedAuto(AutoClassifier):
+    """NOT PRIVATE: a choice whose method has the whole budget, several times, however much the choice took."""
+
+    def _run(self, source: Source, budget: Budget) -> Outcome[Any]:
+        return super()._run(source, Budget(budget.epsilon * 3))
+
+
 TWINS: dict[str, type[PrivateClassifier]] = {
     "naive-bayes": _UndividedNaiveBayes,
     "privpfc": _UndividedPrivPfC,
@@ -136,4 +161,7 @@ TWINS: dict[str, type[PrivateClassifier]] = {
     "svm": _RepeatedSVM,
     "tree": _UndividedTree,
     "forest": _UndividedForest,
+    "blend": _UndividedBlend,
+    "shares": _UndividedShares,
+    "auto": _UndividedAuto,
 }

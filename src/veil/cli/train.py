@@ -147,7 +147,7 @@ def _expected(method: str, schema: Schema, epsilon: str) -> list[Any]:
 
     if len(schema.classes) < 2 or not schema.features:
         return []
-    found = expect(schema, guessed_rows(schema), float(min(Budget(epsilon).epsilon, 10**9)))
+    found = expect(schema, guessed_rows(schema), min(float(Budget(epsilon).epsilon), 1e9))
     chosen = found.best("auc").option if method == "auto" else method
     return [one for one in found.predictions if one.option == chosen]
 
