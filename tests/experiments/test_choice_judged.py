@@ -1,0 +1,61 @@
+"""Judging choosers: regret against hindsight and against fair hindsight, on families left out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.choice import databases, judge
+from veil.choice.traces import Traces
+
+
+def traces(quality, families):
+    number = len(families)
+    return Traces(
+        tuple(f"table{place} 1" for place in range(number)),
+        tuple(families),
+        ("signal",),
+        ("one", "other"),
+        np.arange(number, dtype=float)[:, None],
+        {measure: np.array(quality, float) for measure in judge.MEASURES},
+    )
+
+
+def test_regret_is_what_the_best_mean_over_seeds_is_ahead():
+    judged = traces([[0.6, 0.7], [0.8, 0.7], [0.6, 0.9], [0.6, 0.9]], "aaaa")
+    cell = judge.Cell("t", "a", 0.1, (0, 1, 2, 3))
+    found = judge.regrets(judge.always("one"), traces([[0.5, 0.5]], "b"), judged, [cell])
+    assert found["auc regret"][0] == pytest.approx(0.8 - 0.65) and found["auc"][0] == pytest.approx(0.65)
+    assert found["auc fair"][0] == pytest.approx((0.8 + 0.8) / 2 - 0.65)  # the other method is best on both halves
+
+
+def test_fair_hindsight_is_chosen_on_other_seeds():
+    values = np.array([[1.0, 0.0], [0.0, 1.0]])  # each seed has another best, by luck alone
+    assert judge._fair(values) == 0 and np.isnan(judge._fair(values[:1]))
+
+
+def test_a_chooser_sees_nothing_of_the_family_that_it_is_judged_on():
+    seen = []
+
+    def spy(trained, facts):
+        seen.append(set(trained.families))
+        return "one"
+
+    trained, judged = traces([[0.5, 0.6]] * 3, "abc"), traces([[0.5, 0.6]] * 2, "ab")
+    judge.regrets(spy, trained, judged, [judge.Cell("t", "a", 1.0, (0,)), judge.Cell("u", "b", 1.0, (1,))])
+    assert seen == [{"b", "c"}, {"a", "c"}]
+
+
+def test_the_two_line_rule_goes_by_rows_for_each_weight_and_classes():
+    rule = judge.two_lines(2.0)
+    plenty, two, many = np.log(100), np.log(2), np.log(3)
+    assert rule(None, {"signal": plenty, "weights": np.log(10), "classes": two}) == "logistic"
+    assert rule(None, {"signal": plenty, "weights": np.log(90), "classes": two}) == "privpfc"
+    assert rule(None, {"signal": plenty, "weights": np.log(10), "classes": many}) == "privpfc"
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "additive", "rule", "interactions", "rare", "classes"])
+def test_derived_databases_are_the_same_each_time_and_fit_their_schema(name):
+    one, again = databases.derived(name, 3), databases.derived(name, 3)
+    pd.testing.assert_frame_equal(one.frame, again.frame)
+    assert list(one.frame) == [column.name for column in one.schema.column]
+    assert set(one.frame[one.schema.label].astype(str)) <= set(one.schema.classes) and not one.schema.public
