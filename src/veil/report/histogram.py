@@ -69,7 +69,8 @@ def _ends(answer: Any) -> tuple[str, ...]:
 def _asked(histogram: Histogram) -> str:
     plan = HISTOGRAMS.get(histogram.method)  # None of a method that only a newer version has
     words = (plan and getdoc(plan) or "a noisy histogram").split("\n\n")[0]
-    return sections.asked(histogram.outcome_, words, {})
+    chosen = {"Chosen": escaped(histogram.trace_.in_words(), 300)} if histogram.trace_ else {}
+    return sections.asked(histogram.outcome_, words, chosen)
 
 
 def _steps(histogram: Histogram) -> str:
