@@ -29,7 +29,7 @@ from .ranges import FILE as MEASURED
 from .ranges import SIDES, SIGNALS, opened, shapes, workloads
 
 FILE = RESULTS / "choice-ranges.parquet"
-SPACES = ("1D-small", "2D-small")
+SPACES = ("1D-small", "2D-small", "1D")
 WORKLOAD = "random"
 OURS = "adaptive-tree"
 PUBLISHED = tuple(name for name in HISTOGRAMS if name != OURS)
@@ -46,7 +46,7 @@ class Chooser:
     options: tuple[str, ...]
     facts: tuple[Metafeature, ...]
     learned: bool = True
-    most: int = 99
+    most: int = 2
 
 
 CHOOSERS = {
@@ -54,8 +54,8 @@ CHOOSERS = {
     "dawa or mwem, formulas corrected": Chooser(("dawa", "mwem"), ALL),
     "published, number of rows": Chooser(PUBLISHED, FEW),
     "published, all facts": Chooser(PUBLISHED, ALL),
-    "with adaptive-tree, number of rows": Chooser((OURS, *PUBLISHED), FEW),
-    "with adaptive-tree, all facts": Chooser((OURS, *PUBLISHED), ALL),
+    "with adaptive-tree, number of rows": Chooser((OURS, *PUBLISHED), FEW, most=6),
+    "with adaptive-tree, all facts": Chooser((OURS, *PUBLISHED), ALL, most=6),
 }
 
 
@@ -162,4 +162,4 @@ def regrets(kept: pd.DataFrame, axes: str) -> pd.DataFrame:
 
 if __name__ == "__main__":
     asked = sys.argv[1:]
-    main([asked[0]] if asked else SPACES, int(asked[1]) if len(asked) > 1 else 2)
+    main([asked[0]] if asked else SPACES, int(asked[1]) if len(asked) > 1 else 6)

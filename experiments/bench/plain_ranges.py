@@ -33,7 +33,7 @@ def plain_hb(counts: Array, epsilon: float, chance: np.random.Generator) -> Arra
 
 
 def plain_ag(counts: Array, epsilon: float, chance: np.random.Generator) -> Array:
-    """AG on a square (Qardaji, Yang, Li 2013): half of epsilon for a coarse grid, half for a finer one in each block."""
+    """AG on a square (Qardaji, Yang, Li 2013): half of epsilon for a coarse grid, half for finer ones in its blocks."""
     side, found = len(counts), np.zeros(counts.shape)
     coarse = max(10, ceil(sqrt(counts.sum() * epsilon / 10) / 4))
     length = max(side // coarse, 1)

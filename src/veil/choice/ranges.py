@@ -29,7 +29,7 @@ QUERIES = 1_000
 LEAST = 1e-9  # error, as a share of all rows
 
 AUTO = "auto"
-WHY = "no choice is needed: alone it is off by less than any choice among methods"
+WHY = "no choice is needed: no choice among the methods was found to do better"
 NO_CHOICE = Trace((), (), "adaptive-tree", WHY, left_out={})
 
 
