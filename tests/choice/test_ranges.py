@@ -1,5 +1,6 @@
 """The choice among histograms: its metafeatures, what every path costs, what it depends on, and when none is made."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,6 +25,7 @@ from veil.kernel import Budget
 from veil.plans.ranges.domain import Domain
 from veil.plans.ranges.identity import identity
 from veil.plans.ranges.spread import Spread
+from veil.synopsis import Histogram
 
 CELLS = 64
 PLACES = np.arange(CELLS)
@@ -237,6 +239,15 @@ def test_a_file_tells_how_the_method_was_chosen(tmp_path):
     made = publish(PEOPLE, AGES, columns=["age"], epsilon=1, method="auto", random_state=4)
     made.save(tmp_path / "h.veil")
     assert load_synopsis(tmp_path / "h.veil").trace_ == NO_CHOICE
+
+
+@pytest.mark.parametrize("change", [{"chosen": "mwem"}, {"facts": 3}, {"version": "1"}, {"why": None}], ids=str)
+def test_a_file_with_a_damaged_trace_is_refused(tmp_path, change):
+    made = publish(PEOPLE, AGES, columns=["age"], epsilon=1, method="auto", random_state=4)
+    damaged = replace(made.outcome_, trace={**NO_CHOICE.to_dict(), **change})
+    Histogram(damaged).save(tmp_path / "h.veil")
+    with pytest.raises(BadInput):
+        load_synopsis(tmp_path / "h.veil")
 
 
 def test_auto_is_for_histograms_alone():

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..choice import ChoiceMaker, Metafeature, Option
+from ..choice import ChoiceMaker, Metafeature, Option, Situation
 from ..choice.ranges import DAWA, MWEM, ROWS, SIGNAL, SPARSITY, UNIFORMITY
 from ..kernel.noise import Noise
 from .broken import Array
@@ -34,8 +35,12 @@ def free_metafeatures(table: Table, noise: Noise, trials: int) -> Array:
     counts = np.bincount(table["place"], minlength=CELLS)
     halves = counts.reshape(2, -1).sum(axis=1)
     exact = {"sparsity": np.mean(counts > 0), "uniformity": 2 * halves.std() / max(counts.sum(), 1)}
-    facts = [Metafeature(name, lambda situation, value=value: float(value)) for name, value in exact.items()]
+    facts = [Metafeature(name, partial(_known, float(value))) for name, value in exact.items()]
     return _answers(ChoiceMaker(_options(), facts), table, noise, trials)
+
+
+def _known(value: float, situation: Situation) -> float:
+    return value
 
 
 def _paid(table: Table, noise: Noise, trials: int) -> Array:
