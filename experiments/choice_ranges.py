@@ -29,9 +29,9 @@ from .ranges import FILE as MEASURED
 from .ranges import SIDES, SIGNALS, opened, shapes, workloads
 
 FILE = RESULTS / "choice-ranges.parquet"
-SPACES = ("1D-small", "2D-small", "1D")
+SPACES = ("1D-small", "1D", "2D-small", "2D")
 WORKLOAD = "random"
-OURS = "adaptive-tree"
+OURS, ORACLE = "adaptive-tree", "the best published method in hindsight"
 PUBLISHED = tuple(name for name in HISTOGRAMS if name != OURS)
 KEY = ["table", "axes", "signal", "trial", "chooser"]
 FEW, ALL = (ROWS, SIGNAL), (ROWS, SIGNAL, SPARSITY, UNIFORMITY)
@@ -143,21 +143,24 @@ def main(spaces: Sequence[str], trials: int) -> None:
                 found += run(name, axes, signal, trial, asked)
             kept = pd.concat([kept, pd.DataFrame(found)], ignore_index=True) if len(kept) else pd.DataFrame(found)
             kept.to_parquet(FILE)
-        print(axes, SIDES[axes], regrets(kept, axes).round(2).to_string(), sep="\n", flush=True)
+        print(axes, SIDES[axes], summary(regrets(kept, axes)).round(2).to_string(), sep="\n", flush=True)
 
 
 def regrets(kept: pd.DataFrame, axes: str) -> pd.DataFrame:
-    """For every method alone, every chooser, and the best method in hindsight: how many times its error is that of the
-    best method on a table and signal; geometric mean, mean, and what 95 % stay below."""
-    alone = pd.read_parquet(MEASURED)
+    """The regret of every method alone, of every chooser, and of the best published method in hindsight, each a column:
+    its mean error over the least mean error of any method, for each table and signal."""
+    alone, by = pd.read_parquet(MEASURED), ["table", "signal"]
     alone = alone[(alone["axes"] == axes) & (alone["workload"] == WORKLOAD)]
-    by = ["table", "signal"]
     methods = alone.groupby([*by, "method"])["rmse"].mean().unstack("method")
     chosen = kept[kept["axes"] == axes].groupby([*by, "chooser"])["rmse"].mean().unstack("chooser")
-    oracle = methods[[*PUBLISHED]].min(axis=1).rename("the best published one in hindsight")
-    ratio = pd.concat([methods, chosen, oracle], axis=1).div(methods.min(axis=1), axis=0)
-    summary = {"geometric": np.exp(np.log(ratio).mean()), "mean": ratio.mean(), "p95": ratio.quantile(0.95)}
-    return pd.DataFrame(summary).sort_values("geometric")
+    oracle = methods[[*PUBLISHED]].min(axis=1).rename(ORACLE)
+    return pd.concat([methods, chosen, oracle], axis=1).div(methods.min(axis=1), axis=0)
+
+
+def summary(found: pd.DataFrame) -> pd.DataFrame:
+    """The geometric mean of the regret, its mean, and what 95 % stay below."""
+    columns = {"geometric": np.exp(np.log(found).mean()), "mean": found.mean(), "p95": found.quantile(0.95)}
+    return pd.DataFrame(columns).sort_values("geometric")
 
 
 if __name__ == "__main__":

@@ -9,15 +9,26 @@ import numpy as np
 import pandas as pd
 
 from .. import DOCS
-from ..choice_ranges import CHOOSERS, FILE, MEASURED, OURS, PUBLISHED, SPACES, WORKLOAD, family_of
+from ..choice_ranges import (
+    CHOOSERS,
+    FILE,
+    MEASURED,
+    ORACLE,
+    OURS,
+    PUBLISHED,
+    SPACES,
+    family_of,
+    regrets,
+    summary,
+)
 from .reproduction import table
 
 WORDS = {
     "1D": "one column, 4,096 cells",
     "1D-small": "one column, 1,024 cells",
     "2D-small": "two columns, 64 x 64 cells",
+    "2D": "two columns, 128 x 128 cells",
 }
-ORACLE = "the best published method in hindsight"
 EXAMPLE, CORRECTED = "dawa or mwem, formulas alone", "dawa or mwem, formulas corrected"
 FEW, ALL = "published, number of rows", "published, all facts"
 WITH = ("with adaptive-tree, number of rows", "with adaptive-tree, all facts")
@@ -49,27 +60,13 @@ python -m experiments.choice_ranges
 
 
 @cache
-def regrets(axes: str) -> pd.DataFrame:
-    """The regret of every method and chooser, and of the oracle: (table, signal) by name."""
-    alone, kept = (pd.read_parquet(file) for file in (MEASURED, FILE))
-    alone = alone[(alone["axes"] == axes) & (alone["workload"] == WORKLOAD)]
-    methods = alone.groupby(["table", "signal", "method"])["rmse"].mean().unstack("method")
-    chosen = kept[kept["axes"] == axes].groupby(["table", "signal", "chooser"])["rmse"].mean().unstack("chooser")
-    oracle = methods[[*PUBLISHED]].min(axis=1).rename(ORACLE)
-    return pd.concat([methods, chosen, oracle], axis=1).div(methods.min(axis=1), axis=0)
+def known(axes: str) -> pd.DataFrame:
+    """The regrets, (table, signal) by name."""
+    return regrets(pd.read_parquet(FILE), axes)
 
 
 def geometric(values: pd.Series) -> float:
     return exp(float(np.log(values.dropna()).mean()))
-
-
-def summary(axes: str, low: int = 0) -> pd.DataFrame:
-    """Geometric mean, mean and 95th percentile of the regret, from this signal up."""
-    found = regrets(axes)
-    found = found[found.index.get_level_values("signal") >= low]
-    return pd.DataFrame(
-        {"geometric": found.apply(geometric), "mean": found.mean(), "p95": found.quantile(0.95)}
-    ).sort_values("geometric")
 
 
 def page() -> str:
@@ -91,7 +88,7 @@ def page() -> str:
 def _verdict() -> Iterator[str]:
     """The answer first, each sentence as the results have it."""
     yield "\n## The answer\n\n"
-    means = {axes: summary(axes)["geometric"] for axes in SPACES}
+    means = {axes: summary(known(axes))["geometric"] for axes in SPACES}
     pairs: list[tuple[str, list[str], list[str]]] = [
         ("A choice among the published methods errs less than any one of them", [FEW, ALL], [*PUBLISHED]),
         ("Facts about the rows beyond their number are worth their price to it", [ALL], [FEW]),
@@ -116,7 +113,7 @@ def _against() -> str:
     """The errors of choices that include the adaptive tree over those of the tree alone, with standard errors."""
     said = []
     for axes in SPACES:
-        logs = np.log(regrets(axes)[[*WITH]].div(regrets(axes)[OURS], axis=0))
+        logs = np.log(known(axes)[[*WITH]].div(known(axes)[OURS], axis=0))
         each = [f"{exp(logs[name].mean()):.3f} ± {logs[name].std() / np.sqrt(len(logs)):.3f}" for name in WITH]
         said.append(f"{WORDS[axes]}: {each[0]} by the number of rows, {each[1]} by all facts")
     return f"Its error over that of the tree alone, geometric mean and standard error: {'; '.join(said)}."
@@ -124,14 +121,14 @@ def _against() -> str:
 
 def _claim(claim: str, holds: Callable[[str], bool]) -> str:
     true = [WORDS[axes] for axes in SPACES if holds(axes)]
-    how = "yes" if len(true) == len(SPACES) else f"only with {' and '.join(true)}" if true else "no"
+    how = "yes" if len(true) == len(SPACES) else f"only with {' and with '.join(true)}" if true else "no"
     return f"- {claim}: **{how}**.\n"
 
 
 def _tables() -> Iterator[str]:
     yield "\n## Regret\n"
     for axes in SPACES:
-        found, few = summary(axes), summary(axes, 100)
+        found, few = summary(known(axes)), summary(_from_100(known(axes)))
         names = [name for name in found.index if name in (*SHOWN, "dawa", "mwem") or name in PUBLISHED]
         lines = [
             [_name(name), *(f"{found.loc[name, column]:.2f}" for column in found), f"{few.loc[name, 'geometric']:.2f}"]
@@ -139,6 +136,10 @@ def _tables() -> Iterator[str]:
         ]
         yield f"\n{WORDS[axes][:1].upper()}{WORDS[axes][1:]}:\n"
         yield table(["", "geometric mean", "mean", "95 % below", "geometric mean from signal 100"], lines)
+
+
+def _from_100(found: pd.DataFrame) -> pd.DataFrame:
+    return found[found.index.get_level_values("signal") >= 100]
 
 
 def _name(name: str) -> str:
@@ -152,7 +153,7 @@ def _signals() -> Iterator[str]:
     """The geometric mean of the regret by signal."""
     yield "\n## By signal\n"
     for axes in SPACES:
-        found = regrets(axes)
+        found = known(axes)
         signals = sorted(found.index.unique("signal"))
         lines = [
             [_name(name), *(f"{geometric(found.loc[(slice(None), signal), name]):.2f}" for signal in signals)]

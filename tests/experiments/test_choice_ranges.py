@@ -4,19 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.choice_ranges import CHOOSERS, FILE, HISTOGRAMS, SPACES, family_of, option_of
-from experiments.pages.choice_ranges import (
-    ALL,
-    CORRECTED,
-    EXAMPLE,
-    FEW,
+from experiments.choice_ranges import (
+    CHOOSERS,
+    FILE,
+    HISTOGRAMS,
     ORACLE,
     OURS,
     PUBLISHED,
-    WITH,
-    regrets,
+    SPACES,
+    family_of,
+    option_of,
     summary,
 )
+from experiments.pages.choice_ranges import ALL, CORRECTED, EXAMPLE, FEW, WITH, known
 from veil.choice.ranges import NO_CHOICE
 
 KEPT = pd.read_parquet(FILE)
@@ -25,7 +25,7 @@ spaces = pytest.mark.parametrize("axes", SPACES)
 
 @spaces
 def test_the_tree_alone_errs_less_than_every_choice_without_it_and_than_hindsight(axes):
-    means = summary(axes)["geometric"]
+    means = summary(known(axes))["geometric"]
     assert NO_CHOICE.chosen == OURS
     assert means[OURS] < means[[FEW, ALL, CORRECTED, EXAMPLE, ORACLE]].min()
 
@@ -34,14 +34,14 @@ def test_the_tree_alone_errs_less_than_every_choice_without_it_and_than_hindsigh
 def test_a_choice_with_the_tree_takes_it_nearly_always_and_is_not_measurably_better(axes):
     for chooser in WITH:
         runs = KEPT[(KEPT["axes"] == axes) & (KEPT["chooser"] == chooser)]
-        logs = np.log(regrets(axes)[chooser] / regrets(axes)[OURS])
+        logs = np.log(known(axes)[chooser] / known(axes)[OURS])
         assert (runs["chosen"] == OURS).mean() > 0.9
         assert logs.mean() > -2 * logs.std() / np.sqrt(len(logs))
 
 
 @spaces
 def test_a_choice_among_published_methods_pays(axes):
-    means = summary(axes)["geometric"]
+    means = summary(known(axes))["geometric"]
     assert means[[FEW, ALL]].min() < means[[*PUBLISHED]].min()
 
 
