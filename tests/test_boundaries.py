@@ -34,8 +34,9 @@ LOOKING = {
 }
 # these hold rows and pass them on as they are
 HOLDING = """
-    choice/training.py cli/charge.py cli/predict.py cli/schema.py cli/select.py evaluate/labels.py evaluate/result.py
-    evaluate/roc.py evaluate/together.py models/pipeline.py plans/run.py synopsis/publish.py
+    choice/training.py cli/charge.py cli/predict.py cli/schema.py cli/select.py evaluate/labels.py
+    evaluate/result.py evaluate/roc.py
+    evaluate/together.py models/pipeline.py plans/run.py synopsis/publish.py
 """.split()
 NO_SECRET = ("audit", "compare")  # their tables are made up, or public
 READING = tuple(f"veil.schema.{name}" for name in ("codes", "encoding", "moments"))
