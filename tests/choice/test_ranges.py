@@ -241,7 +241,7 @@ def test_a_file_tells_how_the_method_was_chosen(tmp_path):
     assert load_synopsis(tmp_path / "h.veil").trace_ == NO_CHOICE
 
 
-@pytest.mark.parametrize("change", [{"chosen": "mwem"}, {"facts": 3}, {"version": "1"}, {"why": None}], ids=str)
+@pytest.mark.parametrize("change", [{"chosen": "mwem"}, {"facts": 3}, {"version": 2}, {"why": None}], ids=str)
 def test_a_file_with_a_damaged_trace_is_refused(tmp_path, change):
     made = publish(PEOPLE, AGES, columns=["age"], epsilon=1, method="auto", random_state=4)
     damaged = replace(made.outcome_, trace={**NO_CHOICE.to_dict(), **change})
