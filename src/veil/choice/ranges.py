@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..display import amount
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
 from ..plans.ranges.adaptive_tree import adaptive_tree
@@ -31,6 +32,11 @@ LEAST = 1e-9  # error, as a share of all rows
 AUTO = "auto"
 WHY = "no choice is needed: no choice among the methods was found to do better"
 NO_CHOICE = Trace((), (), "adaptive-tree", WHY, left_out={})
+
+
+def words_of(trace: Trace) -> str:
+    """What was chosen, why, and what the choice cost, in a few words."""
+    return f"{trace.chosen}, {trace.why}; the choice cost epsilon {amount(trace.price)}"
 
 
 def option(name: str, plan: Plan, predict: Predict | None = None) -> Option:

@@ -92,13 +92,10 @@ class Trace:
     def _mark(self, option: str) -> str:
         return "chosen" if option == self.chosen else ""
 
-    def in_words(self) -> str:
-        """What was chosen, why, and what the choice cost."""
-        why = f", {self.why}" if self.why else ""
-        return f"{self.chosen}{why}; the choice cost epsilon {amount(self.price)}"
-
     def _title(self) -> str:
-        return f"Chosen: {self.in_words()}"
+        return (
+            f"Chosen: {self.chosen}{f', {self.why}' if self.why else ''}; the choice cost epsilon {amount(self.price)}"
+        )
 
     def __repr__(self) -> str:
         return text_table(self._title(), HEADER, self._rows())

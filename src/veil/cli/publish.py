@@ -66,6 +66,7 @@ def publish(
 
     veil query asks it for nothing, and so does Python: veil.load_synopsis("synopsis.veil").
     """
+    from ..choice.ranges import words_of
     from ..synopsis.publish import asked, rehearse_publish, settled
 
     declared, budget = Schema.read(schema), Budget(epsilon)
@@ -101,7 +102,7 @@ def publish(
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
     if columns and made.trace_:
-        console.print(f"Chosen: {made.trace_.in_words()}.", markup=False, soft_wrap=True)
+        console.print(f"Chosen: {words_of(made.trace_)}.", markup=False, soft_wrap=True)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"
     console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
     if not columns and (left_out := _left_out(made)):
