@@ -1,9 +1,9 @@
 """python -m experiments.ranges: how well each method for histograms answers ranges, over the histograms of DPBench.
 
-Rows are drawn anew from each histogram of the folder VEIL_DATA/dpbench (1-D, 4,096 cells; 2-D, 128 x 128) and from the
-public points beside it, and go through the kernel. Signal is rows x epsilon. Results go to
-experiments/results/ranges.parquet; what it holds is not repeated. Noise is seeded. Arguments: methods (or all), 1D or
-2D, and the number of trials.
+Rows are drawn anew from each histogram of the folder VEIL_DATA/dpbench (1D: 4,096 cells, 1D-small: 1,024; 2D: 128 x
+128, 2D-small: 64 x 64) and from the public points beside it, and go through the kernel. Signal is rows x epsilon.
+Results go to experiments/results/ranges.parquet; what it holds is not repeated. Noise is seeded. Arguments: methods (or
+all), one of these four, and the number of trials.
 """
 
 import os
@@ -30,7 +30,7 @@ from . import RESULTS
 FILE = RESULTS / "ranges.parquet"
 FOLDER = Path(os.environ.get("VEIL_DATA") or "../shared/data")
 POINTS = ("nyc_uber", "uk_accidents", "us_places", "us_zipcodes", "world_places")
-SIDES = {"1D": (4096,), "2D": (128, 128)}
+SIDES = {"1D": (4096,), "2D": (128, 128), "1D-small": (1024,), "2D-small": (64, 64)}
 SIGNALS = {  # rows and epsilon
     10: (1_000, 0.01),
     100: (1_000, 0.1),
@@ -45,9 +45,9 @@ KEY = ["table", "axes", "method", "signal", "trial"]
 
 def shapes(axes: str) -> dict[str, Any]:
     """The share of the rows in each cell, by the name of the table."""
-    files = sorted((FOLDER / "dpbench").glob(f"{axes}_*.npy"))
+    files = sorted((FOLDER / "dpbench").glob(f"{axes[:2]}_*.npy"))
     found = {path.stem: _coarser(np.load(path).astype(np.float64), SIDES[axes]) for path in files}
-    if axes == "2D":
+    if len(SIDES[axes]) == 2:
         found |= {name: _points(name, SIDES[axes]) for name in POINTS}
     return {name: table / table.sum() for name, table in found.items()}
 
@@ -71,7 +71,7 @@ def _points(name: str, sides: tuple[int, ...]) -> Any:
 def workloads(axes: str) -> dict[str, Any]:
     """The ranges that are asked for, by name."""
     several = {"random": random_boxes(SIDES[axes], QUERIES, seed=1)}
-    if axes == "1D":
+    if len(SIDES[axes]) == 1:
         return {"prefixes": prefixes(*SIDES[axes]), **several}
     return {**several, "rectangles": rectangles(SIDES[axes], QUERIES // 6, seed=1)}
 

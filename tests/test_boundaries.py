@@ -233,10 +233,11 @@ def test_every_trusted_file_is_in_the_list_of_some_result():
 
 
 def test_the_trusted_part_does_not_grow():
-    """Arguments included. The bounds go down with every step; they rose once, when bins came to be found."""
+    """Arguments included. The bounds go down with every step; they rose when bins came to be found, and by the 16
+    lines of the verb `occupied`."""
     assert sum(map(trusted.lines_of, trusted.CORE)) <= 1400
     assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 200
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3465
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3481
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():

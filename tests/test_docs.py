@@ -216,6 +216,7 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
     ("page", "module", "make"),
     [
         ("cli", "build", "command_line"),
+        ("choice-ranges", "choice_ranges", "page"),
         ("comparison", "comparison", "page"),
         ("more-tables", "more", "page"),
         ("ranges", "ranges", "page"),

@@ -1,19 +1,24 @@
 """Histograms for ranges: a map of ten million points, what follows from its counts, and queries."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from veil import Budget, Ledger, Numeric, Schema, open_source
 from veil.plans.outcome import Outcome
+from veil.plans.ranges.adaptive_grid import adaptive_grid
 from veil.plans.ranges.adaptive_tree import counted, stages
 from veil.plans.ranges.domain import Domain
+from veil.plans.ranges.hierarchy import hierarchy
 from veil.plans.ranges.spread import spread_of
 from veil.synopsis import Histogram
 
 from .measure import Result, compare, seconds
+from .plain_ranges import plain_ag, plain_hb
 
 ROWS, SIDE, QUERIES = 10**7, 1024, 2000
+FEW = 10**6  # rows, of the comparisons with plain code
 
 
 def ranges() -> Iterator[Result]:
@@ -34,6 +39,7 @@ def ranges() -> Iterator[Result]:
     yield compare(name, lambda: counted(source, Budget(1), domain), bare, "< 4", 3)
     taken = min(seconds(lambda: spread_of(measured)) for _ in range(3))
     yield Result("smooth its counts / 1 s", taken * 1e3, 1e3, "ms", "< 1")
+    yield from plain()
     yield _queries(Histogram(Outcome(spread_of(measured), "adaptive-tree", {"epsilon": "1"}, schema, (), ())))
 
 
@@ -43,3 +49,30 @@ def _queries(histogram: Histogram) -> Result:
     histogram.query_many(ends[:, 0], ends[:, 1])  # which sums the cells up once
     taken = min(seconds(lambda: histogram.query_many(ends[:, 0], ends[:, 1])) for _ in range(5))
     return Result(f"answer {QUERIES:,} boxes / 10 ms", taken * 1e3, 10, "ms", "< 1")
+
+
+def plain() -> Iterator[Result]:
+    """HB and AG beside plain code of the same algorithms; both sides count the rows, which are encoded already."""
+    yield _beside("HB", (4096,), hierarchy, plain_hb, "< 4")
+    yield _beside("AG", (128, 128), adaptive_grid, plain_ag, "< 4")
+
+
+def _beside(
+    name: str, shape: tuple[int, ...], plan: Callable[..., Any], reference: Callable[..., Any], target: str
+) -> Result:
+    draw = np.random.default_rng(0)
+    codes = [(draw.beta(2, 5, FEW) * side).astype(np.uint16) for side in shape]
+    columns = [
+        Numeric(name=f"x{axis}", bounds=(0, side - 1), integer=True, bins=side, missing=0)
+        for axis, side in enumerate(shape)
+    ]
+    schema = Schema(name="cells", column=columns)
+    rows = {f"x{axis}": code for axis, code in enumerate(codes)}
+    source, domain = open_source(rows, schema, Ledger(10**9, "cells")), Domain(schema)
+
+    def counted_plainly() -> None:
+        cells = np.ravel_multi_index([code.astype(np.intp) for code in codes], shape)
+        reference(np.bincount(cells, minlength=domain.size).reshape(shape).astype(np.float64), 0.1, draw)
+
+    words = f"{name}, 10^6 rows, {' x '.join(f'{side:,}' for side in shape)} cells / plain code in floating point"
+    return compare(words, lambda: plan(source, Budget("0.1"), domain), counted_plainly, target)

@@ -15,6 +15,7 @@ from veil import Schema, publish
 
 from .. import DOCS, RESULTS
 from ..ranges import FOLDER
+from .range_sketches import section
 from .reproduced import COLOURS, STYLE
 from .reproduction import table
 
@@ -27,6 +28,8 @@ WORKLOADS = {
     ("1D", "prefixes"): "one column, 4,096 cells, all prefixes",
     ("2D", "random"): "two columns, 128 x 128 cells, random rectangles",
     ("2D", "rectangles"): "two columns, 128 x 128 cells, rectangles of six doubling sizes",
+    ("1D-small", "random"): "one column, 1,024 cells, random ranges",
+    ("2D-small", "random"): "two columns, 64 x 64 cells, random rectangles",
 }
 
 INTRO = """# Range queries: what papers claim, and what we find
@@ -39,8 +42,8 @@ as a share of all rows; tables show the geometric mean over the histograms of th
 {few}).
 
 **What flatters whom.** The constants of `adaptive-tree` were chosen on histograms of this very list, those of its
-stages on every second one, the others on all; the published algorithms have the settings of their papers, but `ahp`,
-whose split was chosen on six of these. `adaptive-tree` has the most trials, which lowers what is luck in its mean.
+stages on every second one, the others on all; the published algorithms have the settings of their papers, or those of
+DPBench. `adaptive-tree` has the most trials, which lowers what is luck in its mean.
 """
 AGAIN = """
 ## To make it again
@@ -48,8 +51,11 @@ AGAIN = """
 With the histograms in the folder that `VEIL_DATA` names:
 
 ```sh
+python -m experiments.ranges adaptive-tree 1D 6
 python -m experiments.ranges all 1D 3
 python -m experiments.ranges all 2D 2
+python -m experiments.ranges all 1D-small 2
+python -m experiments.ranges all 2D-small 2
 python -m experiments.range_claims
 python -m experiments.range_coverage 8
 ```
@@ -78,7 +84,15 @@ def page() -> str:
     trials = results.groupby(["method"])["trial"].nunique()
     facts = {"tables": results["table"].nunique(), "trials": _span(results[results["method"] != "mwem"])}
     return "".join(
-        [INTRO.format(**facts, few=trials.get("mwem", 0)), *_errors(), *_regret(), *_claims(), *_intervals(), AGAIN]
+        [
+            INTRO.format(**facts, few=trials.get("mwem", 0)),
+            *_errors(),
+            *_regret(),
+            *_claims(),
+            *_intervals(),
+            *section(),
+            AGAIN,
+        ]
     )
 
 

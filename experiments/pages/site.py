@@ -12,10 +12,22 @@ ELSEWHERE = {"index": "README.md", **{name.lower(): f"{name}.md" for name in ("C
 NAV = {
     "Start": ["guide/tutorial", "gallery/index"],
     "Guides": [
-        f"guide/{name}" for name in ("schema", "epsilon", "publishing", "ranges", "selection", "evaluation", "verdicts")
+        f"guide/{name}"
+        for name in (
+            *("schema", "epsilon", "publishing", "ranges", "choice-ranges", "selection", "evaluation", "verdicts"),
+        )
     ],
     "Methods": ["algorithms", "errata"],
-    "Results": ["comparison", "more-tables", "ranges", "reproduction", "trees", "reproduction-roc", "selection"],
+    "Results": [
+        "comparison",
+        "more-tables",
+        "ranges",
+        "choice-ranges",
+        "reproduction",
+        "trees",
+        "reproduction-roc",
+        "selection",
+    ],
     "Privacy": ["promise", "how-it-works", "kernel", "advisories", "security"],
     "Reference": ["cli", "api", "contributing", "changelog"],
 }

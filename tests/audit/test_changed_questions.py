@@ -181,6 +181,7 @@ class Shrinking(Budget):
 VERBS = {
     "count": lambda source, budget: source.count(RED, budget),
     "count_sparse": lambda source, budget: source.count_sparse(RED, budget, threshold=1),
+    "occupied": lambda source, budget: source.occupied(RED, budget),
     "choose": lambda source, budget: source.choose([RED, COLOURS], Gini(), budget),
     "choose_each": lambda source, budget: source.choose_each(RED, [RED, COLOURS], Gini(), budget),
     "choose_best": lambda source, budget: source.choose_best([RED, COLOURS], Gini(), budget, count=1),

@@ -210,6 +210,19 @@ def mixture_of_rooms(table, size):
     return [(2.0**-size, rooms(table, membership)) for membership in product((0, 1), repeat=size)]
 
 
+def occupied_law(table):
+    """The law of `occupied` on a table: the exact number, and the one draw of noise that the verb asks for."""
+    noise = Scripted(laplace=[0])
+    exact = source_of(table, noise).occupied(COLOURS, ONE).value
+    assert noise.asked == [(Fraction(1), 1)]
+    return counts_law([(1.0, (exact,))], [1.0])
+
+
+def test_the_number_of_occupied_cells_loses_at_most_epsilon_on_all_neighbours():
+    losses = [loss(occupied_law(few), occupied_law(more)) for few, more in neighbours(KINDS, 3, rows)]
+    assert max(losses) == pytest.approx(1) and {round(one, 9) for one in losses} == {0.0, 1.0}
+
+
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_a_random_split_that_is_kept_loses_exactly_epsilon(size):
     few, more = (rows(*[KINDS[0]] * n) for n in (size, size + 1))

@@ -90,6 +90,7 @@ def test_receipts_do_not_change_with_the_rows():
     asks = [
         lambda s: s.count(grid(SCHEMA, "a"), Budget(1)).receipt,
         lambda s: s.count_sparse(grid(SCHEMA, "a", "x"), Budget(1)).receipt,
+        lambda s: s.occupied(grid(SCHEMA, "a", "x"), Budget(1)).receipt,
         lambda s: s.choose([WHOLE, grid(SCHEMA, "a")], Majority(), Budget(1)).receipt,
         lambda s: s.quantile("x", 0.5, Budget(1)).receipt,
         lambda s: s.quantiles("x", 2, Budget(1)).receipt,
@@ -171,6 +172,7 @@ def test_rows_never_warn_print_or_log(capfd, caplog, recwarn):
     for ask in (
         lambda: source.count(grid(SCHEMA, "a", "x"), Budget(1)),
         lambda: source.count_sparse(grid(SCHEMA, "a", "x"), Budget(1)),
+        lambda: source.occupied(grid(SCHEMA, "a", "x"), Budget(1)),
         lambda: source.choose([WHOLE, grid(SCHEMA, "x")], Majority(), Budget(1)),
         lambda: source.quantile("x", 0.5, Budget(1)),
         lambda: source.quantiles("x", 2, Budget(1)),

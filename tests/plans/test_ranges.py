@@ -11,7 +11,7 @@ from veil.kernel import Budget, Ledger, open_source
 from veil.plans.outcome import total
 from veil.plans.ranges.adaptive_tree import adaptive_tree, joined
 from veil.plans.ranges.domain import Domain
-from veil.schema import Categorical, Numeric, Schema
+from veil.schema import Categorical, Date, Numeric, Schema
 
 
 def domain_of(*sizes):
@@ -113,3 +113,19 @@ def test_what_is_found_is_nearer_to_the_truth_than_an_even_spread():
     prefix = lambda cells: cells.reshape(domain.shape).cumsum(0).cumsum(1)  # noqa: E731
     error = np.abs(prefix(spread.cells) - prefix(truth)).mean()
     assert error < 0.01 * len(rows["c0"]) and error < 0.1 * np.abs(prefix(even) - prefix(truth)).mean()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *(Numeric(name="x", bounds=(0, 1), bins=bins) for bins in (1, 2, 3, 7, 50, 64)),
+        Numeric(name="x", bounds=(0, 1), bins=13, missing=0),
+        Date(name="x", bounds=("2020-01-01", "2021-01-01"), bins=37),
+        Date(name="x", unit="weekday"),
+        Date(name="x", bounds=("2020-01-01", "2021-01-01"), unit="month"),
+    ],
+    ids=str,
+)
+def test_numbers_and_dates_lie_in_the_order_of_their_codes_as_their_halvings_do(column):
+    ranks = Domain(Schema(name="s", column=[column])).ranks[0]
+    assert np.array_equal(ranks, np.argsort(np.lexsort(column.levels[::-1])))

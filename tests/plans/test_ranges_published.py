@@ -9,6 +9,7 @@ from veil import BadInput, Categorical, Ledger, Numeric, Schema, publish
 from veil.kernel import Budget, open_source
 from veil.plans.outcome import total
 from veil.plans.ranges.adaptive_grid import finer
+from veil.plans.ranges.ahp import gathered, least_errors
 from veil.plans.ranges.boxes import random_boxes, sums_in
 from veil.plans.ranges.dawa import prices
 from veil.plans.ranges.domain import Domain, numbered
@@ -236,3 +237,43 @@ def test_tiny_budgets_have_few_rounds_and_are_not_refused_on_the_way(seed):
     source = open_source({"x": [0.5] * 50}, schema, ledger, seed)
     mwem(source, Budget("1e-8"), Domain(schema))
     assert ledger.spent == Fraction(1, 10**8)
+
+
+def greedy(ascending, noise):
+    """The paper's rule for gathering, word for word: errors of whole groups, and every size of a new one."""
+
+    def error(group):
+        return sum((x - np.mean(group)) ** 2 for x in group) + noise / len(group)
+
+    def alone(place):
+        sizes = range(1, len(ascending) - place + 1)
+        means = [np.mean(ascending[place : place + size]) for size in sizes]
+        return min((ascending[place] - mean) ** 2 + noise / size**2 for mean, size in zip(means, sizes, strict=True))
+
+    found = [[ascending[0]]]
+    for place, count in enumerate(ascending[1:], 1):
+        if error([*found[-1], count]) >= error(found[-1]) + alone(place):
+            found.append([count])
+        else:
+            found[-1].append(count)
+    return [len(group) for group in found]
+
+
+@pytest.mark.parametrize("noise", [0.02, 2.0, 50.0])
+def test_ahp_gathers_as_its_paper_says(noise):
+    chance = np.random.default_rng(5)
+    for _ in range(20):
+        counts = np.rint(chance.exponential(9, 4))  # of so few cells every size is tried
+        groups = gathered(counts, noise)
+        sizes = np.bincount(groups)
+        assert sizes.tolist() == greedy(np.sort(counts).tolist(), noise)
+        assert (np.diff(groups[np.argsort(counts, kind="stable")]) >= 0).all()
+
+
+def test_ahp_s_sizes_of_groups_are_close_to_all_sizes():
+    ascending, noise = np.sort(np.rint(np.random.default_rng(6).exponential(30, 300))), 40.0
+    sums = np.append(0, np.cumsum(ascending))
+    for place, found in enumerate(least_errors(ascending, noise)):
+        sizes = np.arange(1, len(ascending) - place + 1)
+        errors = (ascending[place] - (sums[place + sizes] - sums[place]) / sizes) ** 2 + noise / sizes**2
+        assert errors.min() <= found <= 1.7 * errors.min()

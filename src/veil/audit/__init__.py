@@ -17,6 +17,7 @@ import numpy as np
 from ..kernel import SeededNoise, SystemNoise
 from ..kernel.noise import Noise
 from .bins import bins
+from .choice import choices
 from .evaluation import evaluations
 from .harness import Case, Finding, examine
 from .histograms import histograms
@@ -39,8 +40,8 @@ Progress = Callable[[str, int, int], object]
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """Every case: our verbs, broken twins with their counterparts, bins, histograms, models, evaluations and others."""
-    asked = (*ours(), *pairs(), *bins(), *ranges(), *histograms())
+    """Every case: our verbs, broken twins with their counterparts, bins, histograms, choices, models and others."""
+    asked = (*ours(), *pairs(), *bins(), *ranges(), *histograms(), *choices())
     return (*asked, *models(), *evaluations(), *words(), *people())
 
 

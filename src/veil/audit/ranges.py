@@ -33,8 +33,10 @@ def ranges() -> list[Case]:
     """Cases of verbs and plans over cells in an order, and twins that must be caught."""
     chosen = asking(lambda source: source.choose_range(PLACE, [CELLS], HALVES, [0, 0], TWO).value, LINE)
     below = asking(lambda source: source.choose_range(PLACE, [CELLS], HALVES, [1, 0], TWO).value, LINE)
-    rounds = asking(_rounds, LINE)
+    rounds, held = asking(_rounds, LINE), asking(lambda source: source.occupied(PLACE, ONE).value, LINE)
     return [
+        Case("occupied", 1, (placed(0), placed(0, 1)), held, "the row is alone in its cell", 3_000, 50_000),
+        Case("occupied, missing value", 1, (placed(0), placed(0, None)), held, "it has a cell of its own"),
         Case("choose_range", 2, (placed(), placed(1)), chosen, "the row is in one of two ranges"),
         Case("choose_range, falling score", 2, (placed(), placed(1)), below, "the row brings one nearer to its target"),
         Case("segments", 1, (placed(0, 0, 0), placed(0, 0, 0, 1)), _cutting(4), "the row stands alone, or not"),

@@ -1,5 +1,6 @@
 """Training: every option is run on public databases, with the metafeatures as noisy as they will be in use."""
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -89,13 +90,14 @@ def _line(
 ) -> Line:
     """Every option runs as it would after the choice: the metafeatures are looked at and paid for, with noise."""
     budget, facts, results = Budget(epsilon), dict[str, float](), list[dict[str, float]]()
+    named = f"{database.name} {epsilon:g} {seed}"  # from which the noise is drawn: no two lines have the same
     for option in options:
-        source = opened(database.rows, database.schema, budget, noise=seed)
+        source = opened(database.rows, database.schema, budget, noise=zlib.crc32(named.encode()))
         seen = look(metafeatures, source, budget)
         facts = {fact.name: fact.value for fact in seen.facts}
         refused = option.refusal(database.schema, seen.left)
         results.append({} if refused else _measured(database, option.answer(source, seen.left, **seen.given)))
-    return Line(f"{database.name} {epsilon:g} {seed}", database.family or database.name, facts, results)
+    return Line(named, database.family or database.name, facts, results)
 
 
 def _told(cases: Sequence[Any]) -> Iterator[Any]:

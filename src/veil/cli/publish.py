@@ -35,8 +35,8 @@ def publish(
     method: Annotated[
         str | None,
         typer.Option(
-            help="How to choose what to count: privpfc or projected. For --columns: adaptive-tree, adaptive-grid, "
-            "uniform-grid, hierarchy, quadtree, dawa, mwem, ahp, identity or uniform."
+            help="How to choose what to count: privpfc or projected. For --columns: auto, adaptive-tree, "
+            "adaptive-grid, uniform-grid, hierarchy, quadtree, dawa, mwem, ahp, identity or uniform."
         ),
     ] = None,
     resolution: Annotated[
@@ -66,17 +66,17 @@ def publish(
 
     veil query asks it for nothing, and so does Python: veil.load_synopsis("synopsis.veil").
     """
-    from ..synopsis.publish import asked, default_method, rehearse_publish
+    from ..choice.ranges import words_of
+    from ..synopsis.publish import asked, rehearse_publish, settled
 
     declared, budget = Schema.read(schema), Budget(epsilon)
     settings = _settings(columns, resolution)
-    method = method or default_method(columns)
-    public, _ = asked(declared, method, **settings)
+    public, _ = asked(declared, used := settled(method, columns), **settings)
     rows_file = charge.file_of(data, encoding, multiline, public)
     shared = charge.open_ledger(ledger, note, out)
     if dry_run:
-        expect = of_rehearsal if columns is None else partial(of_rehearsed_ranges, method=method)
-        charge.show_plan(rehearse_publish(declared, budget, method, **settings), public, shared, as_json, expect)
+        expect = of_rehearsal if columns is None else partial(of_rehearsed_ranges, method=used)
+        charge.show_plan(rehearse_publish(declared, budget, used, **settings), public, shared, as_json, expect)
         return
     if out is None:
         raise BadInput("say where to write the table, such as --out synopsis.veil")
@@ -88,18 +88,21 @@ def publish(
     charged = shared or charge.own_ledger(budget, public, note, out)
     others: dict[Path, charge.Writer] = {synthetic: _rows_writer(synthetic, rows, seed)} if synthetic else {}
     others[page] = charge.report_writer(charged)
-    make = _maker(declared, budget, method, charged, seed, settings)
+    make = _maker(declared, budget, method or used, charged, seed, settings)
     with charge.saying_charges(shared, budget):
         made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
         print_json(
             {**places, "columns": list(made.columns), "left_out": _left_out(made), **charge.facts(made, charged)}
+            | ({"trace": made.outcome_.trace} if made.outcome_.trace else {})
         )
         return
     charge.say(made, "table", out, page, charged, shared is not None)
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
+    if columns and made.trace_:
+        console.print(f"Chosen: {words_of(made.trace_)}.", markup=False, soft_wrap=True)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"
     console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
     if not columns and (left_out := _left_out(made)):

@@ -222,6 +222,8 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
     if release.receipt.verb == "choose_range":
         insist(type(release.value) is int and release.value >= 0)
+    if release.receipt.verb == "occupied":
+        insist(type(release.value) is int and release.scale is not None)
     if release.receipt.verb in ("choose_best", "segments", "sift"):
         insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
     if release.receipt.verb == "choose_above":

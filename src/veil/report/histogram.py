@@ -4,6 +4,7 @@ from fractions import Fraction
 from inspect import getdoc
 from typing import Any
 
+from ..choice.ranges import words_of
 from ..display import large, number
 from ..synopsis import HISTOGRAMS, Histogram
 from . import sections
@@ -69,7 +70,8 @@ def _ends(answer: Any) -> tuple[str, ...]:
 def _asked(histogram: Histogram) -> str:
     plan = HISTOGRAMS.get(histogram.method)  # None of a method that only a newer version has
     words = (plan and getdoc(plan) or "a noisy histogram").split("\n\n")[0]
-    return sections.asked(histogram.outcome_, words, {})
+    chosen = {"Chosen": escaped(words_of(histogram.trace_), 300)} if histogram.trace_ else {}
+    return sections.asked(histogram.outcome_, words, chosen)
 
 
 def _steps(histogram: Histogram) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..choice.ranges import AUTO, NO_CHOICE
 from ..errors import BadInput
 from ..files.artefacts import other_kind, plain_settings, read
 from ..files.parts import insist
@@ -39,10 +40,10 @@ def publish(
     """Publish a noisy table of rows; it costs epsilon, exactly.
 
     With `columns`, one to six of them, a Histogram over these, for range queries and maps; no label is needed, and the
-    label may be among them. `method` is one of HISTOGRAMS, and `resolution` the number of bins of a numeric column
-    that declares none. Without names of columns, a Synopsis for classification over columns that the method chooses:
-    one of PUBLISHERS, `settings` are its own (of `projected` also a number as `columns`), and the schema names the
-    label.
+    label may be among them. `method` is one of HISTOGRAMS, or "auto", which takes the one that is best without a
+    choice, at no cost; `resolution` is the number of bins of a numeric column that declares none. Without names of
+    columns, a Synopsis for classification over columns that the method chooses: one of PUBLISHERS, `settings` are its
+    own (of `projected` also a number as `columns`), and the schema names the label.
 
     `schema` is a Schema or the path of one. `ledger` is a Ledger or the path of one; without it, the run has a budget
     of its own, and of private rows it warns (`veil.NoLedger`). `random_state` other than None makes the noise
@@ -55,13 +56,15 @@ def publish(
         raise BadInput("resolution is for a histogram: name its columns with columns=[...]")
     columns = [*columns] if isinstance(columns, Iterator) else columns
     settings = settings if columns is None else {**settings, "columns": columns, "resolution": resolution}
-    method = method or default_method(columns)
+    automatic = columns is not None and method == AUTO
+    method = settled(method, columns)
     public, plan = asked(schema, method, **settings)
     if columns is not None:
         try_out(plan, public, budget)  # what it refuses is refused before a charge
     charged = {"ledger": ledger, "noise": random_state, "purpose": f"publish {method}"}
     source = opened(rows, public, budget, **charged)
     outcome: Any = run(source, plan, budget, method=method, settings=plain_settings(settings, epsilon))
+    outcome = replace(outcome, trace=NO_CHOICE.to_dict()) if automatic else outcome
     made = Synopsis(outcome) if columns is None else Histogram(outcome)
     warn_if_bad(made.verdict_)
     return made
@@ -73,9 +76,12 @@ def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any)
     return rehearse(plan, public, Budget(epsilon))
 
 
-def default_method(columns: Any) -> str:
-    """The method that is used if none is named."""
-    return "privpfc" if columns is None else DEFAULT
+def settled(method: str | None, columns: Any) -> str:
+    """The method to use: the one that is named, the default if none is, and for a histogram by `auto` the one that is
+    best without a choice."""
+    if columns is None:
+        return method or "privpfc"
+    return NO_CHOICE.chosen if method == AUTO else method or DEFAULT
 
 
 def asked(

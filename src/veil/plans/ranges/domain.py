@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...errors import BadInput
 from ...questions import Grid, Grouped, grid
-from ...schema import Schema
+from ...schema import Numeric, Schema
 
 Integers = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.int64]  # numbers of the nodes of one level, from 0
@@ -65,8 +65,10 @@ class Domain:
     @cached_property
     def ranks(self) -> list[Integers]:
         """For each axis the rank of its codes along it: numbers by size, categories as their taxonomy groups them."""
-        by_groups = [np.lexsort(column.levels[::-1]) for column in self.schema.features]
-        return [np.argsort(order) for order in by_groups]
+        return [
+            np.arange(column.size) if isinstance(column, Numeric) else np.argsort(np.lexsort(column.levels[::-1]))
+            for column in self.schema.features
+        ]
 
     @cached_property
     def places(self) -> Integers:

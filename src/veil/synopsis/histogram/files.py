@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...choice import Trace
 from ...files.parts import insist
 from ...plans.outcome import Outcome
 from ...plans.ranges.spread import Spread
@@ -18,6 +19,7 @@ def checked(held: Outcome[Any]) -> Histogram:
     """The histogram in a file; refuses one whose numbers do not fit its columns."""
     insist(held.schema.label is None and not any(isinstance(column, Text) for column in held.schema.column))
     insist(type(held.made) is Spread and 1 <= len(held.schema.column) <= MOST_COLUMNS)
+    insist(held.trace is None or Trace.from_dict(held.trace).chosen == held.method)
     histogram, spread = Histogram(held), held.made
     insist(histogram.domain.size <= MOST_CELLS)
     insist(_numbers(spread.cells, (histogram.domain.size,)) and type(spread.missing) is float)

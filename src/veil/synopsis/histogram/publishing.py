@@ -43,7 +43,7 @@ FINEST = 1 << 15  # bins of one column
 def find_histogram(method: str, public: Schema, **settings: Any) -> Callable[[Source, Budget], Spread]:
     """The plan of this method over the cells of the schema."""
     if method not in HISTOGRAMS:
-        raise BadInput(f"there is no method {method!r} for histograms: choose one of {', '.join(HISTOGRAMS)}")
+        raise BadInput(f"there is no method {method!r} for histograms: choose auto or one of {', '.join(HISTOGRAMS)}")
     domain = Domain(public)
     return lambda source, budget: HISTOGRAMS[method](source, budget, domain, **settings)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...choice import Trace
 from ...display import amount, html_table, large, readable, text_table
 from ...errors import BadInput
 from ...files.artefacts import make_parts, write_parts
@@ -52,6 +53,11 @@ class Histogram(Reported):
     def method(self) -> str:
         """The name of the method that made it."""
         return self.outcome_.method
+
+    @property
+    def trace_(self) -> Trace | None:
+        """How the method was chosen and what that cost; None if it was named."""
+        return None if self.outcome_.trace is None else Trace.from_dict(self.outcome_.trace)
 
     @property
     def columns(self) -> tuple[str, ...]:
