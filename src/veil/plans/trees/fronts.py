@@ -11,7 +11,7 @@ from ...questions import CellScores, Predicted
 from .branches import Cuts, Node
 from .coins import toss
 from .growing import CUT_SCORES, give_counts, handicaps, measure
-from .learner import RANDOM, STOP, Decision, Learner
+from .learner import RANDOM, STOP, Decision, Facts, Learner
 
 LARGEST = Fraction(10**9)  # epsilon, beyond which there is no noise to speak of
 
@@ -35,6 +35,7 @@ class Growth:
     levels: int
     unit: Fraction  # epsilon of a choice
     most: int  # leaves
+    about: Facts  # of all rows
     coins: np.random.Generator
     first: str | None = None  # the column of the root, if it is divided at random
     support: dict[Node, float] = field(default_factory=dict)  # all rows, divided evenly over the branches on a path
@@ -85,8 +86,7 @@ class Growth:
         rows = node.size if node.size is not None else self.support.get(node)
         left, unit = (float(min(front.source.per_row(Budget(e)), LARGEST)) for e in (front.left, self.unit))
         known = {"depth": depth, "levels": self.levels - depth, "left": left, "unit": unit, "candidates": candidates}
-        known |= {"widest": int(self.cuts.widths.max()), "classes": len(front.source.schema.classes)}
-        return known if rows is None else {**known, "rows": max(rows, 0.0)}
+        return {**self.about, **known, **({} if rows is None else {"rows": max(rows, 0.0)})}
 
     def allowed(self, nodes: list[Node]) -> Any:
         """A mask, nodes x candidates: the cuts that divide the node."""

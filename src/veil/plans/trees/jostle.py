@@ -19,10 +19,11 @@ import numpy as np
 from ...errors import BadInput
 from ...kernel import Budget, Source
 from ...questions import CellScores, Sum
+from ..finish import class_prior
 from ..sizing import Known, sized
 from .branches import MOST_DEPTH, Cuts, Node
 from .fronts import Growth
-from .growing import Rules, room
+from .growing import LEAST_SCALE, Rules, room
 from .learner import Decision, Facts, Learner, Rule, Split
 from .sizes import first_columns, half_the_columns, one_a_column
 from .together import added, alone, finished, shared, together
@@ -75,7 +76,7 @@ def grow_jostle(
     most = max(room(source, cuts) // count, 2)
     found = list[Node]()
     for place, part, first in zip(places, parts, firsts, strict=True):
-        growth = Growth(cuts, learner, levels, unit, most, coins, first)
+        growth = Growth(cuts, learner, levels, unit, most, _about(source, cuts, counted), coins, first)
         found.append(growth.grow(place, part.epsilon, rows))
         (noted if noted is not None else []).extend(growth.decisions)
     return found
@@ -83,6 +84,16 @@ def grow_jostle(
 
 def _number(rule: int | Rule, source: Source, cuts: Cuts, rows: float | None, budget: Budget) -> int:
     return rule if isinstance(rule, int) else rule(source, cuts, rows or 1.0, budget)
+
+
+def _about(source: Source, cuts: Cuts, counted: Known) -> dict[str, float]:
+    """The facts about all rows that decisions may use: sizes of the schema and, if counted, the largest class."""
+    schema = source.schema
+    known = {"columns": len(schema.features), "widest": int(cuts.widths.max()), "classes": len(schema.classes)}
+    if counted is None:
+        return {**known}
+    share = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.noise_scale, LEAST_SCALE)).max()
+    return {**known, "largest": float(share)}
 
 
 def _cuts(source: Source, budget: Budget, learner: Learner, apart: bool) -> Cuts:
