@@ -11,27 +11,33 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from veil.choice import Rule, Traces, propose
+from veil.choice.trees import DIVIDE, jostle, splitting, stopping
 from veil.compare.data import Split, split
 from veil.compare.measures import measures
 from veil.errors import BadInput
-from veil.models import DecisionTreeClassifier
+from veil.models import DecisionTreeClassifier, RandomForestClassifier
 from veil.plans.trees.jostle import always, jostle_tree, never
-from veil.plans.trees.learner import WAYS, Decision, Learner
+from veil.plans.trees.learner import STOP, WAYS, Decision, Learner
 from veil.plans.trees.sizes import growing
+from veil.plans.trees.trees import FORESTS, TREES
 
 from .. import RESULTS
-from .databases import FAMILIES, FAMILY, derived
+from .databases import FAMILIES, FAMILY, TABLES, derived, table
 
 EPSILONS = (0.05, 0.1, 0.3, 1.0)
 AROUND: dict[str, Any] = {"gathered": True, "handicap": 0.35, "leaf": 3}  # settings of Veil's own tree
 DEEPER = 2  # levels that may be stopped before, beyond the depth of Veil's own tree
-TRAIN = RESULTS / "choice-trees-train.parquet"
+TRAIN, JUDGED = RESULTS / "choice-trees-train.parquet", RESULTS / "choice-trees.parquet"
+KEY, MEASURES = ["table", "number", "epsilon"], ["auc", "accuracy"]
+FACTS = ("rows", "left", "unit", "levels", "candidates", "columns", "widest", "classes", "largest")
 
 
 class Open(DecisionTreeClassifier):
@@ -110,6 +116,91 @@ def train(number: int) -> None:
     pd.DataFrame(rows).to_parquet(TRAIN)
 
 
+def traces_of_splits(frame: pd.DataFrame) -> Traces:
+    """L2: what every way to split did, by the facts of the root."""
+    lines = frame[frame.point == "L2"]
+    wide = lines.pivot(index=KEY, columns="option", values=MEASURES)
+    about = lines.drop_duplicates(KEY).set_index(KEY).loc[wide.index]
+    quality = {measure: wide[measure][[*WAYS]].to_numpy(float) for measure in MEASURES}
+    return _traces(about.reset_index(), WAYS, quality)
+
+
+def traces_of_stops(frame: pd.DataFrame) -> Traces:
+    """L1: what the tree that stops here did, and the one that divides once more, by the mean facts of these nodes."""
+    lines = frame[frame.point == "L1"].assign(depth=lambda f: f.depth.round())
+    after = lines.assign(depth=lines.depth - 1)[[*KEY, "depth", *MEASURES]]
+    both = lines.merge(after, on=[*KEY, "depth"], suffixes=("", " after"))
+    quality = {measure: both[[measure, f"{measure} after"]].to_numpy(float) for measure in MEASURES}
+    return _traces(both, (STOP, DIVIDE), quality)
+
+
+def _traces(about: pd.DataFrame, options: Any, quality: Any) -> Traces:
+    names = tuple(f"{table} {number}" for table, number in zip(about.table, about.number, strict=True))
+    return Traces(names, tuple(about.family), FACTS, tuple(options), about[[*FACTS]].to_numpy(float), quality)
+
+
+def learn() -> None:
+    """Print what the traces propose for both decisions."""
+    frame = pd.read_parquet(TRAIN)
+    for name, traces in (("L2, how to split", traces_of_splits(frame)), ("L1, stop here", traces_of_stops(frame))):
+        means = {
+            o: [round(float(t[:, i].mean()), 3) for t in traces.quality.values()] for i, o in enumerate(traces.options)
+        }
+        print(name, len(traces), "lines; mean", MEASURES, means, propose(traces), sep="\n")
+
+
+@cache
+def learned_without(family: str) -> tuple[Rule, Rule]:
+    """L1 and L2 as the traces of all other families propose them."""
+    frame = pd.read_parquet(TRAIN)
+    stops, splits = (traces.without(family) for traces in (traces_of_stops(frame), traces_of_splits(frame)))
+    return propose(stops).rule, propose(splits).rule
+
+
+def models(family: str, **same: Any) -> Iterator[tuple[str, Any]]:
+    """The learners to judge on tables of a family: the first has decisions from other families."""
+    stop, split = learned_without(family)
+    own = jostle(stop=stopping(stop), split=splitting(split))
+    yield "jostle", Open(**same).decided_by(own)
+    yield from ((preset, DecisionTreeClassifier(preset=preset, **same)) for preset in TREES)
+    yield from ((preset, RandomForestClassifier(preset=preset, **same)) for preset in FORESTS if preset != "veil")
+
+
+def judge(seeds: int) -> None:
+    """Do the runs that are missing, and keep them."""
+    rows = pd.read_parquet(JUDGED).to_dict("records") if JUDGED.exists() else []
+    done, last = {(row["table"], row["epsilon"], row["seed"]) for row in rows}, time.monotonic()
+    for seed, name in product(range(1000, 1000 + seeds), TABLES):
+        parts = split(table(name), seed)
+        for epsilon in EPSILONS:
+            if (name, epsilon, seed) in done:
+                continue
+            same = {"epsilon": epsilon, "schema": parts.schema, "random_state": seed}
+            for method, model in models(FAMILY[name], **same):
+                key = {"table": name, "family": FAMILY[name], "epsilon": epsilon, "seed": seed, "method": method}
+                rows.append({**key, **measured(model, parts)})
+        if time.monotonic() - last > 30:
+            pd.DataFrame(rows).to_parquet(JUDGED)
+            print(len(rows), name, seed, flush=True)
+            last = time.monotonic()
+    pd.DataFrame(rows).to_parquet(JUDGED)
+
+
+def show() -> None:
+    """Print the means over tables, and the gain of the learned tree over each other with its standard error."""
+    frame = pd.read_parquet(JUDGED)
+    means = frame.groupby(["table", "epsilon", "method"])[MEASURES].mean()
+    print(means.groupby(["method", "epsilon"]).mean().round(4).unstack().to_string())
+    for measure in MEASURES:
+        wide = means[measure].unstack()
+        gain = wide[["jostle"]].to_numpy() - wide.drop(columns="jostle")
+        print(f"gain in {measure}", gain.agg(["mean", "sem"]).round(4).to_string(), sep="\n")
+        print(gain["veil"].groupby("epsilon").agg(["mean", "sem"]).round(4).to_string())
+    families = frame.groupby(["family", "method"])[MEASURES].mean().unstack()
+    print(families.round(3).to_string())
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    {"train": train}[sys.argv[1]](*map(int, sys.argv[2:]))
+    tasks: dict[str, Any] = {"train": train, "learn": learn, "judge": judge, "show": show}
+    tasks[sys.argv[1]](*map(int, sys.argv[2:]))

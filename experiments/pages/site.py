@@ -12,7 +12,8 @@ ELSEWHERE = {"index": "README.md", **{name.lower(): f"{name}.md" for name in ("C
 NAV = {
     "Start": ["guide/tutorial", "gallery/index"],
     "Guides": [
-        f"guide/{name}" for name in ("schema", "epsilon", "publishing", "ranges", "selection", "evaluation", "verdicts")
+        f"guide/{name}"
+        for name in ("schema", "epsilon", "publishing", "ranges", "selection", "evaluation", "verdicts", "choice-trees")
     ],
     "Methods": ["algorithms", "errata"],
     "Results": ["comparison", "more-tables", "ranges", "reproduction", "trees", "reproduction-roc", "selection"],

@@ -22,6 +22,7 @@ from ...questions import CellScores, Sum
 from ..finish import class_prior
 from ..sizing import Known, sized
 from .branches import MOST_DEPTH, Cuts, Node
+from .coins import MOST_LISTED
 from .fronts import Growth
 from .growing import LEAST_SCALE, Rules, room
 from .learner import Decision, Facts, Learner, Rule, Split
@@ -73,10 +74,12 @@ def grow_jostle(
     firsts = first_columns(source, count, coins) if learner.rooted else [None] * count
     levels = _number(learner.depth, source, cuts, rows, parts[0])
     unit = parts[0].epsilon / (levels * (1 + learner.sizes) + learner.leaf + learner.sizes)
-    most = max(room(source, cuts) // count, 2)
-    found = list[Node]()
+    found, most = list[Node](), room(source, cuts)
     for place, part, first in zip(places, parts, firsts, strict=True):
-        growth = Growth(cuts, learner, levels, unit, most, _about(source, cuts, counted), coins, first)
+        listed = min(most, MOST_LISTED - sum(len(root.leaves()) for root in found))
+        growth = Growth(
+            cuts, learner, levels, unit, max(most // count, listed), _about(source, cuts, counted), coins, first
+        )
         found.append(growth.grow(place, part.epsilon, rows))
         (noted if noted is not None else []).extend(growth.decisions)
     return found
