@@ -186,18 +186,51 @@ def judge(seeds: int) -> None:
     pd.DataFrame(rows).to_parquet(JUDGED)
 
 
+def means() -> pd.DataFrame:
+    """Mean measures of every table, epsilon and method over the seeds."""
+    return pd.read_parquet(JUDGED).groupby(["table", "epsilon", "method"])[MEASURES].mean()
+
+
+def gains(measure: str) -> pd.DataFrame:
+    """What the learned tree gains over each other method, for each table and epsilon."""
+    wide = means()[measure].unstack()
+    return wide[["jostle"]].to_numpy() - wide.drop(columns="jostle")
+
+
+def page() -> str:
+    """The results as tables for the guide: mean AUC and accuracy, then gains over Veil's own tree."""
+    table = means().groupby(["method", "epsilon"]).mean()
+    order = ["jostle", *TREES, *(preset for preset in FORESTS if preset != "veil")]
+    rows = [[name, *(_both(table.loc[(name, epsilon)]) for epsilon in EPSILONS)] for name in order]
+    return _markdown(["AUC / accuracy at epsilon", *map(str, EPSILONS)], rows) + "\n" + _gains_page(order[1:])
+
+
+def _gains_page(others: list[str]) -> str:
+    rows = []
+    for name in others:
+        cells = [gains(measure)[name].groupby("table").mean() for measure in MEASURES]
+        ahead = [f"{(cell > 0).sum()} of {len(cell)}" for cell in cells]
+        said = [f"{cell.mean():+.3f} ± {cell.sem():.3f}" for cell in cells]
+        rows.append([name, said[0], ahead[0], said[1], ahead[1]])
+    return _markdown(["`jostle` less", "AUC", "tables ahead", "accuracy", "tables ahead"], rows)
+
+
+def _both(row: Any) -> str:
+    return f"{row.auc:.3f} / {row.accuracy:.3f}".replace("0.", ".")
+
+
+def _markdown(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def show() -> None:
-    """Print the means over tables, and the gain of the learned tree over each other with its standard error."""
-    frame = pd.read_parquet(JUDGED)
-    means = frame.groupby(["table", "epsilon", "method"])[MEASURES].mean()
-    print(means.groupby(["method", "epsilon"]).mean().round(4).unstack().to_string())
+    """Print the tables of the guide, the gains over Veil's tree at each epsilon, and the means of each family."""
+    print(page())
     for measure in MEASURES:
-        wide = means[measure].unstack()
-        gain = wide[["jostle"]].to_numpy() - wide.drop(columns="jostle")
-        print(f"gain in {measure}", gain.agg(["mean", "sem"]).round(4).to_string(), sep="\n")
-        print(gain["veil"].groupby("epsilon").agg(["mean", "sem"]).round(4).to_string())
-    families = frame.groupby(["family", "method"])[MEASURES].mean().unstack()
-    print(families.round(3).to_string())
+        print(measure, gains(measure)["veil"].groupby("epsilon").agg(["mean", "sem"]).round(4).to_string(), sep="\n")
+    families = pd.read_parquet(JUDGED).groupby(["family", "method"])[MEASURES].mean().unstack()
+    print(families.round(3).T.to_string())
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from veil import Budget, DecisionTreeClassifier, Ledger, datasets, load_model, open_source
+from veil import BadInput, Budget, DecisionTreeClassifier, Ledger, datasets, load_model, open_source
 from veil.choice.synthesis import Formula, Rule
 from veil.choice.trees import TO_SPLIT, TO_STOP, jostle, splitting, stopping
 from veil.plans.outcome import total
 from veil.plans.trees.jostle import jostle_tree
 from veil.plans.trees.learner import WAYS
 
-KEPT = Path(__file__).parents[2] / "experiments" / "results" / "choice-trees-train.parquet"
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "experiments" / "results" / "choice-trees-train.parquet"
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,11 @@ def test_the_shipped_rules_are_those_that_the_kept_traces_propose():
     frame = pandas.read_parquet(KEPT)
     assert trees.propose(trees.traces_of_splits(frame)).rule == TO_SPLIT
     assert trees.propose(trees.traces_of_stops(frame)).rule == TO_STOP
+
+
+def test_the_guide_shows_the_results_that_are_kept():
+    trees = pytest.importorskip("experiments.choice.trees")
+    assert trees.page() in (ROOT / "docs" / "guide" / "choice-trees.md").read_text(encoding="utf-8")
 
 
 def test_gini_is_for_the_upper_levels_of_tables_with_a_large_class_and_majority_for_the_rest():
@@ -55,3 +61,9 @@ def test_a_model_tells_what_was_decided_also_after_it_was_in_a_file(iris, tmp_pa
     assert load_model(tmp_path / "model.veil").decisions_ == model.decisions_
     other = DecisionTreeClassifier(epsilon=4, schema=schema, random_state=0).fit(rows)
     assert other.decisions_ == []
+
+
+def test_a_preset_that_does_not_exist_is_refused_with_those_that_do(iris):
+    rows, schema = iris
+    with pytest.raises(BadInput, match="choose one of veil, friedman-schuster, mohammed, jostle"):
+        DecisionTreeClassifier(epsilon=1, schema=schema, random_state=0, preset="quinlan").fit(rows)

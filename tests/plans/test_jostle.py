@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from veil import BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
 from veil.plans.finish import probabilities
 from veil.plans.outcome import total
+from veil.plans.replay import Replay
 from veil.plans.trees.branches import Cuts
 from veil.plans.trees.growing import Rules, grow
 from veil.plans.trees.jostle import (
@@ -196,6 +197,17 @@ def test_the_same_releases_lead_to_the_same_decisions_whatever_the_rows():
     (first, paid), (second, also_paid) = found
     same = next((i for i, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), len(first))
     assert paid[: same + 1] == also_paid[: same + 1]
+
+
+def test_decisions_follow_from_the_releases_alone():
+    """Grown again from its releases, without any rows, the tree is the same and so is every decision."""
+    learner = Learner(parting, lambda facts: mixed(facts) if facts["rows"] > 40 else "majority", 3, sizes=1)
+    source, noted, again = source_of(frame(400)), [], []
+    (root,) = grow_jostle(source, Budget(2), learner, noted=noted)
+    replay = Replay(SCHEMA, source.record.releases)
+    (same,) = grow_jostle(replay, Budget(2), learner, noted=again)
+    assert noted == again and len({decision.decided for decision in noted}) > 2
+    assert cut_names(same) == cut_names(root)
 
 
 def test_values_that_no_row_had_are_answered_as_the_rows_around_them():

@@ -3,7 +3,9 @@
 from typing import Any
 
 from ..choice.trees import jostle
+from ..errors import BadInput
 from ..kernel import Budget, Source
+from ..plans.catalogue import presets
 from ..plans.finding.search import Search
 from ..plans.trees.jostle import jostle_tree
 from ..plans.trees.learner import Decision
@@ -48,6 +50,8 @@ class DecisionTreeClassifier(PrivateClassifier):
         self.depth = depth
 
     def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        if self.preset not in presets(self.method):
+            raise BadInput(f"there is no preset {self.preset!r}: choose one of {', '.join(presets(self.method))}")
         if self.preset == JOSTLE:
             return jostle_tree(source, budget, jostle(self.depth), totals=totals)
         return decision_tree(source, budget, preset=self.preset, depth=self.depth, totals=totals)
