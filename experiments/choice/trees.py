@@ -1,10 +1,10 @@
-"""python -m experiments.choice.trees train NUMBER | learn | judge SEEDS | show: the decisions inside a tree.
+"""python -m experiments.choice.trees train NUMBER | lower NUMBER | learn | judge SEEDS | show: decisions inside a tree.
 
 `train` runs the open learner with constant decisions on databases made from public tables: every way to split (L2),
-and stopping at every depth (L1). `learn` searches short formulas over the facts, with families left out. `judge` runs
-the tree with decisions that were learned on other families, Veil's tree and the published learners on the tables as
-they are; `show` prints the means. Results are choice-trees-train.parquet and choice-trees.parquet in
-experiments/results; what they hold is not repeated. Noise is seeded.
+and stopping at every depth (L1); `lower` every way to split from some depth on. `learn` searches short formulas over
+the facts, with families left out. `judge` runs the tree with decisions that were learned on other families, Veil's tree
+and the published learners on the tables as they are; `show` prints the means. Results are choice-trees-train.parquet
+and choice-trees.parquet in experiments/results. Noise is seeded.
 """
 
 import sys
@@ -37,7 +37,7 @@ AROUND: dict[str, Any] = {"gathered": True, "handicap": 0.35, "leaf": 3}  # sett
 DEEPER = 2  # levels that may be stopped before, beyond the depth of Veil's own tree
 TRAIN, JUDGED = RESULTS / "choice-trees-train.parquet", RESULTS / "choice-trees.parquet"
 KEY, MEASURES = ["table", "number", "epsilon"], ["auc", "accuracy"]
-FACTS = ("rows", "left", "unit", "levels", "candidates", "columns", "widest", "classes", "largest")
+FACTS = ("rows", "left", "unit", "levels", "height", "candidates", "columns", "widest", "classes", "largest")
 
 
 class Open(DecisionTreeClassifier):
@@ -88,6 +88,38 @@ def of_stops(parts: Split, epsilon: float, seed: int, levels: int) -> Iterator[d
         yield {"point": "L1", "option": "stop", **pd.DataFrame(here).mean().to_dict(), **found}
 
 
+def of_lower_splits(parts: Split, epsilon: float, seed: int) -> Iterator[dict[str, Any]]:
+    """L2 within a tree: a row for each way to split from some depth on, below levels that are all split in another way;
+    depth and way are drawn by coins. The facts are the means of the nodes at that depth."""
+    model, coins = Open(epsilon=epsilon, schema=parts.schema, random_state=seed), np.random.default_rng(seed)
+    top, start = str(coins.choice(["gini", "majority"])), int(coins.integers(1, 5))
+    for way in WAYS:
+        learner = Learner(never, lambda facts, way=way: way if facts["depth"] >= start else top, **AROUND)
+        found = measured(model.decided_by(learner), parts)
+        here = [decision.facts for decision in model.noted if decision.facts["depth"] == start]
+        if not here:
+            return
+        yield {"point": "L2 below", "option": way, **pd.DataFrame(here).mean().to_dict(), **found}
+
+
+def lower(number: int) -> None:
+    """Do the runs about splits within trees, and keep them beside the others."""
+    rows = pd.read_parquet(TRAIN).to_dict("records")
+    done = {row["number"] for row in rows}
+    for place, name in product(range(100, 100 + number), [name for names in FAMILIES.values() for name in names]):
+        epsilon = float(np.random.default_rng([place, *name.encode(), 3]).choice(EPSILONS[1:]))
+        same = {"table": name, "number": place, "epsilon": epsilon, "family": FAMILY[name]}
+        if place in done:
+            continue
+        try:
+            rows += [{**same, **row} for row in of_lower_splits(split(derived(name, place), place), epsilon, place)]
+        except BadInput:
+            continue
+        if name == "classes":  # the last one
+            print(len(rows), place, flush=True)
+            pd.DataFrame(rows).to_parquet(TRAIN)
+
+
 def lines(name: str, number: int, epsilon: float) -> Iterator[dict[str, Any]]:
     """The rows of one database at one epsilon; those about stopping for every second database."""
     data = derived(name, number)
@@ -117,8 +149,8 @@ def train(number: int) -> None:
 
 
 def traces_of_splits(frame: pd.DataFrame) -> Traces:
-    """L2: what every way to split did, by the facts of the root."""
-    lines = frame[frame.point == "L2"]
+    """L2: what every way to split did, by the facts of the root or of the nodes from which on it was used."""
+    lines = frame[frame.point.str.startswith("L2")]
     wide = lines.pivot(index=KEY, columns="option", values=MEASURES)
     about = lines.drop_duplicates(KEY).set_index(KEY).loc[wide.index]
     quality = {measure: wide[measure][[*WAYS]].to_numpy(float) for measure in MEASURES}
@@ -135,6 +167,7 @@ def traces_of_stops(frame: pd.DataFrame) -> Traces:
 
 
 def _traces(about: pd.DataFrame, options: Any, quality: Any) -> Traces:
+    about = about.assign(height=about.depth + about.levels)
     names = tuple(f"{table} {number}" for table, number in zip(about.table, about.number, strict=True))
     return Traces(names, tuple(about.family), FACTS, tuple(options), about[[*FACTS]].to_numpy(float), quality)
 
@@ -169,14 +202,14 @@ def models(family: str, **same: Any) -> Iterator[tuple[str, Any]]:
 def judge(seeds: int) -> None:
     """Do the runs that are missing, and keep them."""
     rows = pd.read_parquet(JUDGED).to_dict("records") if JUDGED.exists() else []
-    done, last = {(row["table"], row["epsilon"], row["seed"]) for row in rows}, time.monotonic()
+    done, last = {(row["table"], row["epsilon"], row["seed"], row["method"]) for row in rows}, time.monotonic()
     for seed, name in product(range(1000, 1000 + seeds), TABLES):
         parts = split(table(name), seed)
         for epsilon in EPSILONS:
-            if (name, epsilon, seed) in done:
-                continue
             same = {"epsilon": epsilon, "schema": parts.schema, "random_state": seed}
             for method, model in models(FAMILY[name], **same):
+                if (name, epsilon, seed, method) in done:
+                    continue
                 key = {"table": name, "family": FAMILY[name], "epsilon": epsilon, "seed": seed, "method": method}
                 rows.append({**key, **measured(model, parts)})
         if time.monotonic() - last > 30:
@@ -235,5 +268,5 @@ def show() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    tasks: dict[str, Any] = {"train": train, "learn": learn, "judge": judge, "show": show}
+    tasks: dict[str, Any] = {"train": train, "lower": lower, "learn": learn, "judge": judge, "show": show}
     tasks[sys.argv[1]](*map(int, sys.argv[2:]))

@@ -32,12 +32,12 @@ def test_the_guide_shows_the_results_that_are_kept():
     assert trees.page() in (ROOT / "docs" / "guide" / "choice-trees.md").read_text(encoding="utf-8")
 
 
-def test_gini_is_for_the_upper_levels_of_tables_with_a_large_class_and_majority_for_the_rest():
+def test_gini_is_for_deep_trees_of_tables_with_a_large_class_and_majority_for_the_rest():
     split = splitting()
-    assert split.pick({"levels": 5, "largest": 0.9}) == "gini" == split.trace.chosen
-    assert split.pick({"levels": 2, "largest": 0.9}) == "majority"
-    assert split.pick({"levels": 5, "largest": 0.4}) == "majority"
-    assert stopping().pick({"levels": 1, "largest": 0.9}) == "divide"
+    assert split.pick({"height": 5, "largest": 0.9}) == "gini" == split.trace.chosen
+    assert split.pick({"height": 2, "largest": 0.9}) == "majority"
+    assert split.pick({"height": 5, "largest": 0.4}) == "majority"
+    assert stopping().pick({"height": 1, "largest": 0.9}) == "divide"
     assert {one.option for one in split.trace.predictions} == {*WAYS}
 
 

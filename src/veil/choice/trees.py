@@ -12,7 +12,7 @@ from .options import Option
 from .synthesis import Formula, Rule
 
 DIVIDE = "divide"
-TO_SPLIT = Rule("gini", "majority", Formula((("levels", 1), ("largest", 1)), 2.6))
+TO_SPLIT = Rule("gini", "majority", Formula((("height", 1), ("largest", 1)), 2.6))
 TO_STOP = Rule(DIVIDE)
 
 

@@ -85,8 +85,8 @@ class Growth:
         """What a decision about a node may know: all of it public or released."""
         rows = node.size if node.size is not None else self.support.get(node)
         left, unit = (float(min(front.source.per_row(Budget(e)), LARGEST)) for e in (front.left, self.unit))
-        known = {"depth": depth, "levels": self.levels - depth, "left": left, "unit": unit, "candidates": candidates}
-        return {**self.about, **known, **({} if rows is None else {"rows": max(rows, 0.0)})}
+        known = {"depth": depth, "levels": self.levels - depth, "height": self.levels, "candidates": candidates}
+        return {**self.about, **known, "left": left, "unit": unit, **({} if rows is None else {"rows": max(rows, 0.0)})}
 
     def allowed(self, nodes: list[Node]) -> Any:
         """A mask, nodes x candidates: the cuts that divide the node."""

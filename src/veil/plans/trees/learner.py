@@ -22,11 +22,11 @@ WAYS = (RANDOM, *CUT_SCORES)  # to split
 class Learner:
     """A learner of trees: its two decisions, each a function of the facts about a node, and its settings.
 
-    The facts: `depth` (cuts above the node), `levels` (cuts that may still follow), `left` (epsilon left on the path),
-    `unit` (epsilon of a choice), `candidates` (cuts that divide the node), `columns`, `widest` (branches of the widest
-    cut), `classes`, `largest` (noisy share of the largest class among all rows), and `rows`: the noisy size of the node
-    or, if only all rows were counted, those divided evenly over the branches on the path. The last two are missing if
-    nothing was counted.
+    The facts: `depth` (cuts above the node), `levels` (cuts that may still follow), `height` (both together), `left`
+    (epsilon left on the path), `unit` (epsilon of a choice), `candidates` (cuts that divide the node), `columns`,
+    `widest` (branches of the widest cut), `classes`, `largest` (noisy share of the largest class among all rows), and
+    `rows`: the noisy size of the node or, if only all rows were counted, those divided evenly over the branches on the
+    path. The last two are missing if nothing was counted.
 
     The budget of a path has equal units: a private choice takes one, the sizes of a level `sizes`, a leaf `leaf` of
     them and whatever is left on its path.
