@@ -14,7 +14,8 @@ NAV = {
     "Guides": [
         f"guide/{name}"
         for name in (
-            *("schema", "epsilon", "publishing", "ranges", "choice-ranges", "selection", "evaluation", "verdicts"),
+            *("schema", "epsilon", "choice", "publishing", "ranges", "selection", "evaluation", "verdicts"),
+            *("choice-ranges", "choice-trees"),
         )
     ],
     "Methods": ["algorithms", "errata"],
@@ -22,6 +23,7 @@ NAV = {
         "comparison",
         "more-tables",
         "ranges",
+        "choice",
         "choice-ranges",
         "reproduction",
         "trees",
