@@ -15,9 +15,11 @@ ORDER = """errors wording display progress solver schema questions views kernel 
 choice synopsis owner drafts datasets models evaluate report compare audit cli""".split()
 DECLARING = [
     SOURCE / "schema" / f"{name}.py"
-    for name in ("calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")
+    for name in ("alike", "calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")
 ]
-UNTRUSTED = [*DECLARING, *(SOURCE / "questions" / f"{name}.py" for name in ("bundling", "kinds", "making"))]  # no row
+NO_ROWS = ("questions/bundling", "questions/kinds", "questions/making", "kernel/settings")
+UNPROMISED = ("kernel/seeded",)  # its answers are marked as not private
+UNTRUSTED = [*DECLARING, *(SOURCE / f"{name}.py" for name in (*NO_ROWS, *UNPROMISED))]
 ROOMS = [path for name in ("schema", "questions", "kernel") for path in (SOURCE / name).rglob("*.py")]
 TRUSTED = [path for path in ROOMS if path not in UNTRUSTED]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
@@ -143,7 +145,7 @@ def test_a_look_into_rows_is_recognised(text, looks):
 
 
 # what declarations may import from the rest of the schema's room: types, names, what reads a single declared value ...
-ASKED = {"bags.Bags", "encoding.Codes", "encoding.text_or_none"}
+ASKED = {"bags.Bags", "encoding.Codes", "encoding.text_or_none", "spelling.spelling"}
 ASKED |= {f"moments.{name}" for name in ("DAY", "second_of")}
 # ... and what takes rows, if they are handed on as they come, in a method that does nothing else
 HANDED_ON = {
@@ -233,9 +235,9 @@ def test_every_trusted_file_is_in_the_list_of_some_result():
 
 def test_the_trusted_part_does_not_grow():
     """Arguments included. The bounds go down with every step; they rose once, when bins came to be found."""
-    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1400
+    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1340
     assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 200
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3465
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3350
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from math import ceil, exp, log
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from .questions import Grid
 
 COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the last two, of earlier versions
 SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
+MOST_WORDS = 500  # letters of a note
 Entry = tuple[int, dict[str, Any], str]
 
 
@@ -104,11 +105,21 @@ class ShownLedger(ABC):
     id: str
     name: str
     _kept: Any
+    _words: dict[str, str]
     _limit: Fraction
 
     def _know(self, book: Any) -> None:
         """Take the id, name and limit from the entries, to show them."""
         self.id, self.name, self._limit = book.id, book.name, book.limit
+
+    def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> Self:
+        """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
+        words = {"note": note, "purpose": purpose, "file": os.fspath(file)}
+        if not all(isinstance(text, str) and len(text) <= MOST_WORDS for text in words.values()):
+            raise BadInput(f"note, purpose and file must be texts of at most {MOST_WORDS} letters")
+        view = type(self).__new__(type(self))
+        view.__dict__ |= {**self.__dict__, "_words": self._words | {key: text for key, text in words.items() if text}}
+        return view
 
     @abstractmethod
     def _now(self) -> Any:

@@ -453,7 +453,7 @@ class Failing:
 )
 def test_a_disk_that_takes_no_more_is_reported_and_charges_nothing(path, monkeypatch, room, message):
     ledger = Ledger.open(path)
-    monkeypatch.setattr(store, "Turn", lambda where, file: Turn(where, Failing(file, room)))
+    monkeypatch.setattr(store, "Turn", lambda where, file, process: Turn(where, Failing(file, room), process))
     for _ in range(2):
         with pytest.raises(LedgerProblem, match=message) as error:
             ledger.account.charge(Budget("0.1"), **ASK)
@@ -507,7 +507,7 @@ def test_whatever_happens_to_the_file_in_the_middle_of_a_charge_it_is_not_answer
             write = property(lambda self: self.__getattr__("write"))
 
         with monkeypatch.context() as patch:
-            patch.setattr(store, "Turn", lambda where, file, kind=Meddling: Turn(where, kind(file, 0)))
+            patch.setattr(store, "Turn", lambda where, file, own, kind=Meddling: Turn(where, kind(file, 0), own))
             with pytest.raises(LedgerProblem) as error:
                 ledger.account.charge(Budget("0.1"), **ASK)
         tell(error)

@@ -8,7 +8,7 @@ from .book import PATH, Book, line_of
 from .budget import Budget, exact
 from .ledger import VERSION, Ledger
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
-from .noise import SMALLEST_EPSILON, SeededNoise, SystemNoise, make_noise
+from .noise import SMALLEST_EPSILON, SystemNoise
 from .opendp import OpenDPNoise
 from .owning import MOST_COUNTS, own, whole
 from .recoding import replaced
@@ -27,8 +27,9 @@ from .scores import (
     Rows,
     Score,
 )
+from .seeded import SeededNoise
 from .shaped import LARGEST_COLUMN
-from .source import Source, open_source
+from .source import Source, make_noise, open_source
 from .tally import stacked
 from .verbs.minimise import MOST_CURVATURE, WEIGHT_UNIT
 from .verbs.segments import MOST_CELLS as MOST_SEGMENTED

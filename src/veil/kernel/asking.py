@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, NoReturn, Self
 from .. import wording
 from ..progress import advance
 from ..schema import Schema
+from ..schema.fine import check_finer
 from ..schema.refusing import refuse
 from ..views import Receipt
 from .budget import Budget
 from .ledger import Account
 from .noise import SMALLEST_EPSILON, Noise
-from .recoding import own_columns, replaced
+from .recoding import owned, replaced
 from .release import Release
 from .table import Table
 
@@ -43,7 +44,9 @@ class Asking:
     def recode(self, *columns: Any) -> Self:
         """A source over the same rows and account that has these columns instead of those of their names: with other
         bins, whose edges are among the fine ones, or with values pooled."""
-        own = own_columns(columns, self._own, self._table.columns)
+        own = [*map(owned, columns)]
+        check_finer(own, self._own, self._table.columns.columns)
+        refuse(self._own.label in [column.name for column in own], wording.RECODED)
         table, schemas = self._table.recoded(own), (replaced(self._own, own), replaced(self._shown, columns))
         return type(self)(table, *schemas, self._account, self._noise, self._record)
 

@@ -27,7 +27,6 @@ from .budget import CHARGED, Budget, fits
 from .store import Place, Store, Turn, create_file
 
 VERSION = version("veil")
-MOST_WORDS = 500  # letters of a note
 
 
 @dataclass
@@ -67,15 +66,6 @@ class Ledger(ShownLedger):
         self._kept, self._words = _Kept(Store(Path(path), patience)), {}
         self._know(self._now())
         return self
-
-    def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> "Ledger":
-        """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
-        words = {"note": note, "purpose": purpose, "file": os.fspath(file)}
-        fitting = all(isinstance(text, str) and len(text) <= MOST_WORDS for text in words.values())
-        refuse(not fitting, f"note, purpose and file must be texts of at most {MOST_WORDS} letters")
-        view = type(self).__new__(type(self))
-        view.__dict__ |= {**self.__dict__, "_words": self._words | {key: text for key, text in words.items() if text}}
-        return view
 
     @contextmanager
     def turn(self, write: bool = False) -> Iterator[tuple[Turn, Book]]:
@@ -162,7 +152,7 @@ class Account:
         ledger, epsilon = self.ledger, budget.epsilon
         refuse(not fits(epsilon, CHARGED), wording.LONG_EPSILON)
         body |= {"version": VERSION, "time": self.time, "run": self.run}
-        body |= {key: text for key, text in self.words.items() if text}
+        body |= {key: text for key in ("purpose", "note", "file") if (text := self.words.get(key))}
         with ledger.turn(write=True) as (turn, book):
             total = book.price(self.path, epsilon).get(ROOT, book.spent)
             if total > max(book.limit, book.spent):

@@ -6,7 +6,6 @@ and integers.
 """
 
 import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -17,7 +16,6 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
 from .bounds import Uniform, count_below, exp_bounds
 
 Integers = npt.NDArray[np.int64]
@@ -29,7 +27,7 @@ class Noise(ABC):
     """A source of uniform 64-bit words, and the exact samplers that need nothing else."""
 
     name: str
-    private: bool
+    private = False  # unless a source says so
 
     @abstractmethod
     def words(self, size: int) -> npt.NDArray[np.uint64]:
@@ -149,27 +147,3 @@ class SystemNoise(Noise):
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         return np.frombuffer(bytearray(os.urandom(8 * size)), np.uint64)
-
-
-class SeededNoise(Noise):
-    """Repeatable noise for tests and experiments. Whoever knows the seed can take the noise off: not private."""
-
-    name, private = "seeded", False
-
-    def __init__(self, seed: int | np.random.Generator) -> None:
-        self._generator, self._lock = np.random.default_rng(seed), threading.Lock()
-
-    def words(self, size: int) -> npt.NDArray[np.uint64]:
-        with self._lock:
-            return self._generator.integers(0, 2**64, size, np.uint64)
-
-
-def make_noise(seed: "None | int | np.random.Generator | Noise" = None) -> Noise:
-    """The operating system's noise for None, a seeded and marked source for a seed, or the source given."""
-    if isinstance(seed, Noise):
-        return seed
-    try:
-        return SystemNoise() if seed is None else SeededNoise(seed)
-    except (TypeError, ValueError):
-        said = "a seed must be a whole number from 0 on, or a NumPy generator; None for private noise"
-        raise BadInput(said) from None

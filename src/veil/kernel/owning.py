@@ -31,6 +31,7 @@ from ..questions import (
 from ..questions.drawn import WIDEST
 from ..schema import Categorical, Numeric, Schema, Text
 from ..schema.refusing import refuse
+from .noise import Integers
 
 DEEPEST = 60
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
@@ -50,6 +51,16 @@ def whole(value: Any, what: str, low: int, high: int) -> int:
     if not kind or not low <= (number := int(value)) <= high:  # what is compared is what is used
         raise BadInput(f"{what} must be a whole number from {low} to {high}")
     return number
+
+
+def own_integers(values: Any, shape: tuple[int | None, ...], low: int, high: int, otherwise: str) -> Integers:
+    """A copy of an array of whole numbers, if it has this shape (None for any length) and they lie in this range. It is
+    copied twice: what makes an array of itself may keep it, to change it later."""
+    given = np.array(np.array(values))
+    wanted = [found if side is None else side for side, found in zip(shape, given.shape, strict=False)]
+    refuse(given.ndim != len(shape) or [*given.shape] != wanted or not given.size, otherwise)
+    refuse(given.dtype.kind not in "iu" or given.min() < low or given.max() > high, otherwise)
+    return given.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -120,9 +131,8 @@ class Owner:
 
     def _grouped(self, given: Grouped, depth: int) -> Grouped:
         grid, numbers = given.grid, given.numbers
-        refuse(
-            type(grid) is not Grid or type(numbers) is not np.ndarray or numbers.dtype.kind not in "iu", wording.GROUPED
-        )
+        kinds = type(grid) is Grid and type(numbers) is np.ndarray and numbers.dtype.kind in "iu"
+        refuse(not kinds, wording.GROUPED)
         grid, numbers = self._countable(self._partition(grid, depth + 1)), np.array(numbers)
         size = whole(given.size, "the number of groups", 1, grid.size + 1)
         refuse(numbers.shape != (grid.size,) or numbers.min() < 0 or numbers.max() >= size, wording.CELL_NUMBERS)

@@ -6,9 +6,10 @@ from ..errors import LedgerProblem
 from ..schema import Schema
 from ..schema.encoding import quiet
 from .ledger import Ledger
-from .noise import make_noise
+from .noise import Noise, SystemNoise
 from .reading import read_table
 from .recoding import owned
+from .seeded import SeededNoise
 from .verbs.bins import Binning
 from .verbs.choose import Choosing
 from .verbs.count import Counting
@@ -26,6 +27,13 @@ class Source(
     Counting, CountingSparsely, Choosing, Binning, Ranging, Cutting, Dividing, Sifting, Ordering, Minimising, Splitting
 ):
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
+
+
+def make_noise(seed: Any = None) -> Noise:
+    """The operating system's noise for None, the source given, or a seeded and marked one for a seed or a generator."""
+    if seed is None:
+        return SystemNoise()
+    return seed if isinstance(seed, Noise) else SeededNoise(seed)
 
 
 def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, purpose: str = "") -> Source:

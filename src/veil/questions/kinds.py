@@ -21,7 +21,10 @@ class Described:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of all columns of which it is given codes, those of its parts: no other is there to look at."""
-        return tuple(dict.fromkeys(name for part in PARTS[type(self).__name__](self) for name in part.columns))
+        kind = type(self).__name__
+        if kind in COLUMNS:
+            return tuple(COLUMNS[kind](self))
+        return tuple(dict.fromkeys(name for part in PARTS[kind](self) for name in part.columns))
 
 
 class Named:
@@ -68,6 +71,11 @@ class Scorer(Protocol):
     def describe(self) -> str: ...
 
 
+COLUMNS: dict[str, Callable[[Any], Iterable[str]]] = {
+    "Bag": lambda q: (q.column,),
+    "Drawn": lambda q: (axis.column for axis in q.axes),
+    "Grouped": lambda q: q.grid.columns,
+}
 PARTS: dict[str, Callable[[Any], Iterable[Any]]] = {
     "Tree": lambda q: (q.cut, *q.branches),
     "PathScores": lambda q: (q.tree,),

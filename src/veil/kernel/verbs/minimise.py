@@ -31,12 +31,13 @@ from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ...solver import points
 from ..asking import Asking
-from ..budget import Budget, exact
+from ..budget import Budget
 from ..gradients import TOLERANCE, Objective, OneHot, WordRows
 from ..losses import LOSSES, MOST_CLASSES, Loss, Numbers
 from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, whole
 from ..release import Release, frozen
+from ..settings import own_margin, own_offsets, own_penalties
 from ..shaped import LARGEST_COLUMN, equal_sums
 from ..table import LABEL, Table
 from ..words import first_words
@@ -90,15 +91,14 @@ class Minimising(Asking):
         classes = len(self._own.classes) if loss.joint else 1
         counts = [1] * len(asked) if groups is None else [*groups]
         parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
-        ratios, start = check_penalties(penalty, len(asked)), _check_offsets(offsets, classes)
+        ratios, start, lead = own_penalties(penalty, len(asked)), own_offsets(offsets, classes), own_margin(margin)
         shapes = check_groups(counts, [one.size for one in asked], len(parts))
-        refuse(not 0 <= (lead := exact(margin, "the margin")) <= 100, "the margin must be a number between 0 and 100")
         epsilons = [self._per_row(part) for part in parts]
         if words:
             given = word_amounts(loss, epsilons[0], ratios[0], asked[0].size, asked[0].reach)
         else:
             given = amounts(loss, epsilons, ratios, shapes, len(self._own.classes))
-        return Problem(asked, loss, label, start, float(lead), given)
+        return Problem(asked, loss, label, start, lead, given)
 
 
 @dataclass(frozen=True)
@@ -132,20 +132,6 @@ def own_label(label: Any, loss: Loss, schema: Schema) -> int | None:
         return whole(label, "the class", 0, len(schema.classes) - 1)
     refuse(label is not None or not 2 <= len(schema.classes) <= MOST_CLASSES, wording.ALL_CLASSES.format(MOST_CLASSES))
     return None
-
-
-def _check_offsets(offsets: Any, classes: int) -> Numbers:
-    found = [exact(offset, "an offset") for offset in offsets] or [Fraction(0)] * classes
-    refuse(len(found) != classes or max(map(abs, found)) > 100, wording.OFFSETS.format(classes))
-    return np.array(found, np.float64)[:, None]
-
-
-def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
-    """One penalty for each column, as exact fractions."""
-    given = [penalty] * columns if np.ndim(penalty) == 0 else penalty
-    ratios = [exact(one, "the penalty") for one in given]
-    refuse(len(ratios) != columns or not all(1 <= ratio <= 2**40 for ratio in ratios), wording.PENALTY)
-    return ratios
 
 
 def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[int]]:
