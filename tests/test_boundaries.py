@@ -17,7 +17,8 @@ DECLARING = [
     SOURCE / "schema" / f"{name}.py"
     for name in ("alike", "calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")
 ]
-NO_ROWS = ("questions/bundling", "questions/kinds", "questions/making", "kernel/settings")
+NO_ROWS = tuple(f"questions/{name}" for name in ("bundling", "flattening", "kinds", "making"))
+NO_ROWS += ("kernel/settings",)
 UNPROMISED = ("kernel/seeded",)  # its answers are marked as not private
 UNTRUSTED = [*DECLARING, *(SOURCE / f"{name}.py" for name in (*NO_ROWS, *UNPROMISED))]
 ROOMS = [path for name in ("schema", "questions", "kernel") for path in (SOURCE / name).rglob("*.py")]
@@ -235,9 +236,9 @@ def test_every_trusted_file_is_in_the_list_of_some_result():
 
 def test_the_trusted_part_does_not_grow():
     """Arguments included. The bounds go down with every step; they rose once, when bins came to be found."""
-    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1340
-    assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 200
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3350
+    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1300
+    assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 165
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3199
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from math import ceil, exp, log
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from .display import (
 )
 from .errors import BadInput, LedgerProblem
 from .questions import Grid
+from .schema import Schema
 
 COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the last two, of earlier versions
 SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
@@ -78,6 +79,37 @@ class Receipt:
 
     def _repr_html_(self) -> str:
         return html_table("Receipt", ["", ""], receipt_rows(self))
+
+
+class Record(NamedTuple):
+    """Releases and receipts, each in order."""
+
+    releases: list[Any]
+    receipts: list[Receipt]
+
+
+class ShownSource:
+    """What a source shows: what is public about the rows, and what was released so far."""
+
+    _shown: Schema
+    _record: Record
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the rows, to look at: whoever has it may change it, so no answer goes by it."""
+        return self._shown
+
+    @property
+    def record(self) -> Record:
+        """The releases and receipts of this source and its parts so far, each in order."""
+        return Record([*self._record.releases], [*self._record.receipts])
+
+    def per_row(self, budget: Any) -> Fraction:
+        """The epsilon of one row, where the budget protects a person with several rows."""
+        return Fraction(budget.per_row(self._shown.rows_per_person))
+
+    def __repr__(self) -> str:
+        return f"<private rows of {self._shown.name!r}>"
 
 
 class ShownBudget(ABC):
@@ -151,8 +183,14 @@ class ShownLedger(ABC):
         return Fraction(self._now().spent)
 
     @abstractmethod
+    def turn(self, write: bool = False) -> Any:
+        """One turn at the store, and what is known after reading what is new there."""
+
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
+        with self.turn() as (turn, book):
+            lines, again = turn.after(type(book.place)())[0], type(book)()
+        return [(again.add(line), again.spent) for line in lines]
 
     @property
     def left(self) -> Fraction:

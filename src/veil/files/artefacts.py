@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from ..kernel import PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
+from ..kernel import PATH, VERSION, Budget, Owner, Receipt, Release, SparseCounts
 from ..plans.outcome import Outcome
 from ..plans.ranges.spread import Spread
 from ..questions import (
@@ -242,7 +242,7 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
 
 
 def _check_question(question: Any, schema: Schema) -> None:
-    own(question, schema, dense=False)
+    Owner(schema)(question, dense=False)
     for axis in question.axes if type(question) is Grid else ():
         insist(all(isinstance(name, str) for name in axis.names))
 

@@ -101,12 +101,6 @@ class Ledger(ShownLedger):
         """The account of the whole table, for one run, with this purpose unless the ledger was given one."""
         return Account(self, ROOT, words={"purpose": purpose, **self._words})
 
-    def entries(self) -> list[tuple[Entry, Fraction]]:
-        """All entries, checked from the first to the last, each with the total after it."""
-        with self.turn() as (turn, _):
-            lines, book = turn.after(Place())[0], Book()
-        return [(book.add(line), book.spent) for line in lines]
-
     def append(self, turn: Turn, book: Book, body: dict[str, Any]) -> Entry:
         """Append one entry. The state changes only when its line is read back, as by any other process."""
         line, entry = book.next(body)
@@ -115,11 +109,10 @@ class Ledger(ShownLedger):
             marks.write(book.id, (entry[0], entry[2]))
         return entry
 
-    def __copy__(self) -> "Ledger":
+    def __deepcopy__(self, memo: Any = None) -> "Ledger":
         return self  # a copy that spent on its own account would spend twice
 
-    def __deepcopy__(self, memo: Any) -> "Ledger":
-        return self
+    __copy__ = __deepcopy__
 
     def __reduce__(self) -> Any:
         if self.path is None:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..schema.refusing import Sealed
 from .bounds import Uniform, count_below, exp_bounds
 
 Integers = npt.NDArray[np.int64]
@@ -23,11 +24,12 @@ SMALLEST_EPSILON = Fraction(1, 2**32)  # the float path is proven up to a scale 
 BLOCK = 1 << 16  # draws at a time: temporaries stay in the cache
 
 
-class Noise(ABC):
+class Noise(Sealed, ABC):
     """A source of uniform 64-bit words, and the exact samplers that need nothing else."""
 
     name: str
     private = False  # unless a source says so
+    copied = "a noise source cannot be copied or pickled: two copies would publish the same noise"
 
     @abstractmethod
     def words(self, size: int) -> npt.NDArray[np.uint64]:
@@ -91,8 +93,7 @@ class Noise(ABC):
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
-        draws = self.geometric(epsilon, 2 * size)
-        return draws[:size] - draws[size:]
+        return self.discrete_laplace_each([epsilon], [size])[0]
 
     def discrete_laplace_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> list[Integers]:
         """For each epsilon its number of discrete Laplace draws, in one go."""
@@ -125,9 +126,6 @@ class Noise(ABC):
             heads[i] = self.uniform(words[i]).below(partial(exp_bounds, rate * int(gaps[i])))
         heads[gaps == 0] = True
         return heads
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a noise source cannot be copied or pickled: two copies would publish the same noise")
 
     def __repr__(self) -> str:
         return f"<{self.name} noise, {'private' if self.private else 'NOT private'}>"

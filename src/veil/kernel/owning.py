@@ -39,11 +39,6 @@ MOST_COUNTS = 1 << 24  # of words, or of all cells in which something is chosen
 MOST_SUMMED = 1000  # scores of 50 bits each: their sum cannot overflow
 
 
-def own(question: Any, schema: Schema, *, dense: bool = True) -> Any:
-    """A copy of a partition or a bag that fits the schema; one that does not is refused."""
-    return Owner(schema)(question, dense=dense)
-
-
 def whole(value: Any, what: str, low: int, high: int) -> int:
     """The number as a Python integer; refuses one that is not whole or not in this range. A fraction could pass a
     comparison and fail on a row; a NumPy integer would wrap around in later arithmetic."""
@@ -71,7 +66,7 @@ class Owner:
     known: dict[int, Any] = field(default_factory=dict)  # by the identity of what was given, which is kept alive
 
     def __call__(self, question: Any, *, dense: bool = True) -> Any:
-        """A copy of a partition or a bag."""
+        """A copy of a partition or a bag that fits the schema; one that does not is refused."""
         return self.bag(question) if type(question) is Bag else self.partition(question, dense=dense)
 
     def partition(self, partition: Any, *, dense: bool = True) -> Any:
@@ -179,8 +174,8 @@ class Owner:
         kinds = {CellScores, PathScores, Linear}
         refuse(type(given.parts) is not tuple or not {*map(type, given.parts)} <= kinds, wording.SUM)
         found = Sum(tuple([self._scorer(part, depth) for part in given.parts]))
-        if not 0 < len(found.parts) <= MOST_SUMMED or len({part.classes for part in found.parts}) > 1:
-            raise BadInput(f"a sum needs one to {MOST_SUMMED} cell scores, all of the same classes")
+        many = not 0 < len(found.parts) <= MOST_SUMMED
+        refuse(many or len({part.classes for part in found.parts}) > 1, wording.SUMMED.format(MOST_SUMMED))
         return found
 
     def _linear(self, found: Linear) -> Linear:

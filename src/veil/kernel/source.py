@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from .. import wording
 from ..errors import LedgerProblem
 from ..schema import Schema
 from ..schema.encoding import quiet
+from ..schema.refusing import refuse
 from .ledger import Ledger
 from .noise import Noise, SystemNoise
 from .reading import read_table
@@ -43,9 +45,7 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     answers, or a source such as OpenDPNoise(). `purpose` is for the ledger's reader, such as "train naive-bayes".
     """
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
-    if ledger.name != schema.name:
-        said = f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}"
-        raise LedgerProblem(f"{said}: use its own, or correct `name` in it")
+    refuse(ledger.name != schema.name, wording.NAMES_DIFFER.format(ledger.name, schema.name), LedgerProblem)
     source, own = make_noise(noise), owned(schema)
     with quiet():
         table = read_table(rows, own, source)

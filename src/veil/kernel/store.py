@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -88,14 +88,10 @@ class Store:
         process = os.getpid()  # before the lock: whoever is forked while it is held shares it, and has no turn
         with _turns:
             refuse(self._busy.locked(), wording.BUSY.format(self), LedgerProblem)  # asked by a signal handler
+            refuse(not self.path and self._process != os.getpid(), wording.OTHERS_MEMORY, LedgerProblem)
             with self._busy, self._explained():
-                with self._opened(write) if self.path else self._remembered() as file:
+                with self._opened(write) if self.path else nullcontext(self._memory) as file:
                     yield Turn(self, file, process)
-
-    @contextmanager
-    def _remembered(self) -> Iterator[BinaryIO]:
-        refuse(self._process != os.getpid(), wording.OTHERS_MEMORY, LedgerProblem)
-        yield self._memory
 
     @contextmanager
     def _opened(self, write: bool) -> Iterator[BinaryIO]:

@@ -1,13 +1,14 @@
 """Table: encoded rows, and exact counts of them. It never leaves the kernel."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..questions import Axis, Grid, Partition
 from ..questions.grids import join
+from ..schema.refusing import Sealed
 from .noise import Integers
 from .recoding import Recoded
 
@@ -16,7 +17,7 @@ LABEL = ""  # the class among the columns; no declared column has this name
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
 
 
-class Table:
+class Table(Sealed):
     """Encoded rows: codes by column, the class of each row, and the indices of the rows that belong (None: all)."""
 
     def __init__(self, columns: Recoded, labels: npt.NDArray[Any], classes: int, rows: Any = None) -> None:
@@ -70,9 +71,3 @@ class Table:
         ends = np.searchsorted(cells[order], np.arange(size), side="right")
         rows = order if self._rows is None else self._rows[order]
         return [Table(self.columns, self._labels, self.classes, part) for part in np.split(rows, ends[:-1])]
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("private rows cannot be copied or pickled")
-
-    def __repr__(self) -> str:
-        return "<private rows>"

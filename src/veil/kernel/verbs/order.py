@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import wording
-from ...questions import Axis, Binned, Grid, Partition, Scorer
-from ...schema import Numeric
+from ...questions import Scorer
+from ...questions.making import intervals
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ..asking import Asking
@@ -72,17 +72,9 @@ class Ordering(Asking):
             noisy = rows + int(self._noise.discrete_laplace(epsilon / PARTS_OF_A_ROW, 1)[0])
         return self._wrap(noisy / PARTS_OF_A_ROW, float(1 / epsilon), receipt)
 
-    def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Any, Sequence[float]]:
+    def _ordered(self, of: Any, grid: Cuts, label: int) -> tuple[Any, Sequence[float]]:
         """A partition into intervals, lowest first, and the cut points between them."""
-        if isinstance(of, str):
-            column: Any = self._own.get(of)
-            refuse(not isinstance(column, Numeric) or grid is not None, wording.COLUMN_QUANTILE)
-            asked: Partition = Grid((Axis(of, tuple(range(column.size)), column.names),))
-            cuts: Sequence[float] = column.cuts[1:-1]
-        else:
-            cuts = () if grid is None else tuple(grid)
-            asked = Binned(of, cuts, label)
-        refuse(len(cuts) == 0, "a quantile needs a grid of at least one cut point")
+        asked, cuts = intervals(self._own, of, grid, label)
         return Owner(self._own).partition(asked), cuts
 
 

@@ -15,17 +15,16 @@ import numpy as np
 from ... import wording
 from ...questions import Partition
 from ...schema.encoding import quiet
-from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..flip import permute_and_flip
 from ..noise import Integers
-from ..owning import MOST_COUNTS, Owner, own_integers, whole
+from ..owning import Owner, own_integers
 from ..release import Release
+from ..settings import own_ranges, own_shape
 
 LARGEST = 1 << 40  # target, so that no score overflows
 SPREAD = 2  # how far apart a row can move two scores
-MOST_AXES = 8
 
 
 class Ranging(Asking):
@@ -49,24 +48,9 @@ class Ranging(Asking):
         return self._wrap(winner, float(SPREAD / epsilon), receipt)
 
 
-def own_shape(shape: Any, cells: int) -> tuple[int, ...]:
-    """A copy of the shape, if the partition has so many cells."""
-    sides = tuple(whole(side, "a side of the box of cells", 1, cells) for side in shape)
-    many = prod(sides) > cells or prod(side + 1 for side in sides) > MOST_COUNTS
-    refuse(many or not 1 <= len(sides) <= MOST_AXES, wording.BOX.format(MOST_AXES))
-    return sides
-
-
-def own_ranges(ranges: Any, sides: tuple[int, ...]) -> Integers:
-    """A copy of the ranges, ranges x axes x 2, if they lie in the box."""
-    given = own_integers(ranges, (None, len(sides), 2), 0, max(sides), wording.RANGES)
-    refuse(given.size > MOST_COUNTS or (given[..., 1] < given[..., 0]).any(), wording.RANGES)
-    refuse((given.max(axis=(0, 2)) > sides).any(), wording.RANGES)
-    return given
-
-
 def rows_in(counts: Integers, ranges: Integers) -> Integers:
-    """The rows in each range: sums from the first cell to every corner, added and subtracted."""
+    """The rows in each range: sums from the first cell to every corner, added and subtracted. Whatever the places are,
+    a row is before each of them or not: on an axis it adds -1, 0 or 1, and the product of these over the axes."""
     sums = np.pad(counts, [(1, 0)] * counts.ndim)
     for axis in range(counts.ndim):
         sums = np.cumsum(sums, axis=axis)

@@ -69,15 +69,11 @@ def occupied(table: Table, asked: Any, classes: int) -> tuple[npt.NDArray[Any], 
 
 
 def _pieces(grid: Grid) -> list[Grid]:
-    """The grid as a product of grids of fewer than 2^62 cells each."""
-    pieces = [Grid()]
-    for axis in grid.axes:
-        one = Grid((axis,))
-        if pieces[-1].size * one.size < 2**62:
-            pieces[-1] &= one
-        else:
-            pieces.append(one)
-    return pieces
+    """The grid as a product of grids of fewer than 2^62 cells each; no axis has that many."""
+    if grid.size < 2**62:
+        return [grid]
+    half = len(grid.axes) // 2
+    return [*_pieces(Grid(grid.axes[:half])), *_pieces(Grid(grid.axes[half:]))]
 
 
 def sparse_threshold(
@@ -120,8 +116,7 @@ def gaps(noise: Noise, epsilon: Fraction, threshold: int, size: int, limit: int 
     A gap has as many digits as 1/p, so a tiny p without a limit takes long. int64 for 2 <= 1/p <= 2^38, where
     log1p(-p) is right to 2^-45; Python integers elsewhere.
     """
-    if threshold < -1:
-        raise ValueError("a threshold below -1 keeps most empty cells: draw the noise of each of them")
+    refuse(threshold < -1, "a threshold below -1 keeps most empty cells: draw the noise of each", ValueError)
     p = exp(-float(epsilon * (threshold + 1))) / (1 + exp(-float(epsilon)))
     power = partial(gap_bounds, epsilon, threshold)
     if 2.0**-38 <= p <= 0.5:
