@@ -140,9 +140,9 @@ class ShownLedger(ABC):
     _words: dict[str, str]
     _limit: Fraction
 
-    def _know(self, book: Any) -> None:
+    def _know(self, known: Any) -> None:
         """Take the id, name and limit from the entries, to show them."""
-        self.id, self.name, self._limit = book.id, book.name, book.limit
+        self.id, self.name, self._limit = known.id, known.name, known.limit
 
     def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> Self:
         """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
@@ -188,8 +188,8 @@ class ShownLedger(ABC):
 
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
-        with self.turn() as (turn, book):
-            lines, again = turn.after(type(book.place)())[0], type(book)()
+        with self.turn() as (turn, known):
+            lines, again = turn.after(type(known.place)())[0], type(known)()
         return [(again.add(line), again.spent) for line in lines]
 
     @property

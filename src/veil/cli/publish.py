@@ -98,15 +98,20 @@ def publish(
         )
         return
     charge.say(made, "table", out, page, charged, shared is not None)
+    _say_columns(made, synthetic, chosen=not columns)
+    if not made.verdict_.bad:
+        console.print(f"Next: veil query {out} --where ...", markup=False)
+        console.print(f'In Python: veil.load_synopsis("{out}").to_frame()', markup=False)
+
+
+def _say_columns(made: Any, synthetic: Path | None, chosen: bool) -> None:
+    """Print which columns were published and, if the method has chosen them, which were not."""
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"
     console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
-    if not columns and (left_out := _left_out(made)):
+    if chosen and (left_out := _left_out(made)):
         console.print(f"Nothing of {', '.join(map(readable, left_out))}: the budget went to the others.", markup=False)
-    if not made.verdict_.bad:
-        console.print(f"Next: veil query {out} --where ...", markup=False)
-        console.print(f'In Python: veil.load_synopsis("{out}").to_frame()', markup=False)
 
 
 def _left_out(made: Any) -> list[str]:

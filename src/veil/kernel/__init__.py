@@ -4,8 +4,8 @@ Outside of this folder everything is imported from here; what is not in this lis
 """
 
 from ..views import Receipt
-from .book import PATH, Book, line_of
 from .budget import Budget, exact
+from .entries import PATH, Entries, line_of
 from .ledger import VERSION, Ledger
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from .noise import SMALLEST_EPSILON, SystemNoise
@@ -36,7 +36,7 @@ from .verbs.segments import MOST_CELLS as MOST_SEGMENTED
 
 # fmt: off
 __all__ = [
-    "Book", "Budget", "Cellwise", "Correct", "Difference", "Discernibility", "Entropy", "ExpectedCorrect",
+    "Budget", "Cellwise", "Correct", "Difference", "Discernibility", "Entries", "Entropy", "ExpectedCorrect",
     "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
     "MOST_SEGMENTED", "Majority", "OpenDPNoise", "Owner",
     "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",

@@ -1,4 +1,4 @@
-"""Book: the entries of a ledger, each a line of its file, and what follows from them: the chain and the amounts.
+"""Entries of a ledger, each a line of its file, and what follows from them: the chain and the amounts.
 
 Nothing that follows from entries is ever stored beside them. An entry's hash covers the one before it.
 """
@@ -26,7 +26,7 @@ ROW = "one row"
 Entry = tuple[int, dict[str, Any], str]
 
 
-class Book:
+class Entries:
     """The state of a ledger after reading its lines up to a place, every one of them checked."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ def first_line(limit: Budget, name: str) -> bytes:
     """The line that begins a new ledger."""
     refuse(not isinstance(name, str) or not name, "a ledger needs the name of its data set, the one in the schema")
     fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
-    return Book().next({**fields, "limit": str(limit.epsilon)})[0]
+    return Entries().next({**fields, "limit": str(limit.epsilon)})[0]
 
 
 def unit_of(body: dict[str, Any]) -> str:
