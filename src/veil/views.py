@@ -155,7 +155,7 @@ class ShownLedger(ABC):
 
     @abstractmethod
     def _now(self) -> Any:
-        """What follows from the entries so far."""
+        """The entries of the ledger up to now, checked, with the totals that follow from them."""
 
     @abstractmethod
     def run(self, purpose: str = "") -> Any:
@@ -184,7 +184,7 @@ class ShownLedger(ABC):
 
     @abstractmethod
     def turn(self, write: bool = False) -> Any:
-        """One turn at the store, and what is known after reading what is new there."""
+        """A turn at the store, to read or to append one entry, and the checked entries up to now."""
 
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""

@@ -266,7 +266,7 @@ def show_plan(
 
 
 def _say_of_verbs(releases: Sequence[Any], schema: Schema) -> None:
-    """Print what follows from how the answers depend on each other."""
+    """Print notes on a plan's answers: whether they are about disjoint rows, build on each other, or take time."""
     if len({release.receipt.account for release in releases}) > 1:
         console.print("Answers about disjoint rows cost what the dearest of them do.")
     verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}

@@ -27,8 +27,8 @@ class Asking(ShownSource, Sealed):
         self._shown, self._record = shown, record or Record([], [])  # to look at: no answer goes by them
 
     def recode(self, *columns: Any) -> Self:
-        """A source over the same rows and account that has these columns instead of those of their names: with other
-        bins, whose edges are among the fine ones, or with values pooled."""
+        """A source of the same rows and account in which each given column replaces the one of the same name: with
+        other bins, whose edges must be fine cuts, or with values pooled."""
         own = [*map(owned, columns)]
         check_finer(own, self._own, self._table.columns.columns)
         refuse(self._own.label in [column.name for column in own], wording.RECODED)

@@ -39,7 +39,7 @@ class Entries:
         return self.amounts.get(ROOT, Fraction(0))
 
     def has(self, mark: Mark | None) -> bool:
-        """Whether the marked entry is one of those read."""
+        """Whether the marked entry, a number and its hash, is among the entries; true without a mark."""
         return mark is None or (0 < mark[0] <= len(self.hashes) and self.hashes[mark[0] - 1] == mark[1])
 
     def next(self, body: dict[str, Any]) -> tuple[bytes, Entry]:

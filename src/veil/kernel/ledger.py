@@ -69,7 +69,7 @@ class Ledger(ShownLedger):
 
     @contextmanager
     def turn(self, write: bool = False) -> Iterator[tuple[Turn, Entries]]:
-        """One turn at the store, and what is known after reading what is new there.
+        """A turn at the store, to read or to append one entry, and the checked entries up to now.
 
         An entry that was known once, here or to the mark on this machine, must still be there. Marks are written
         after entries, so one that is read before the lines is among them.

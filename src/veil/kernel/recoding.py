@@ -26,12 +26,12 @@ class Recoded(dict[str, Any]):
         return self.setdefault(name, np.take(codes, self.finest[name]))
 
     def again(self, columns: Sequence[Any]) -> "Recoded":
-        """The same finest codes, in the bins or pools of these columns; other columns are as before."""
+        """Codes from the same finest ones, in the bins or pools of the given columns; others keep theirs."""
         return Recoded(self.finest, self.columns, {**self.coders, **{column.name: coder(column) for column in columns}})
 
 
 def replaced(schema: Schema, columns: Sequence[Any]) -> Schema:
-    """The schema with these columns in place of those of their names."""
+    """A copy of the schema in which each given column replaces the one of the same name."""
     by_name = {column.name: column for column in columns}
     return schema.model_copy(update={"column": tuple(by_name.get(one.name, one) for one in schema.column)})
 

@@ -33,7 +33,7 @@ class Table(Sealed):
         return codes[part] if self._rows is None else codes[self._rows[part]]
 
     def recoded(self, columns: Sequence[Any]) -> "Table":
-        """The same rows with the codes that these columns give to them, and the others as they are."""
+        """A table of the same rows in which the given columns have new bins or pools; the others keep their codes."""
         return Table(self.columns.again(columns), self._labels, self.classes, self._rows)
 
     def cells(self, partition: Partition, block: int = BLOCK) -> Iterator[tuple[Any, Any]]:

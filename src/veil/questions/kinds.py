@@ -20,7 +20,7 @@ class Described:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The names of all columns of which it is given codes, those of its parts: no other is there to look at."""
+        """The names of the columns whose codes it is given; no other column is handed to it."""
         named = next(COLUMNS[kind.__name__] for kind in type(self).__mro__ if kind.__name__ in COLUMNS)
         return tuple(named(self))
 

@@ -89,7 +89,7 @@ class Choosing(Asking):
 
 
 def peel(scores: Integers, rate: Fraction, noise: Noise) -> Iterator[int]:
-    """The indices of the scores one after the other, each by permute-and-flip among those that are left.
+    """Indices drawn one after the other without replacement, each by permute-and-flip among the scores that are left.
 
     A walk in random order stops first at any of those whose coin says stop, each as likely as the others: so one of
     them is drawn. Every round costs what one choice does.
