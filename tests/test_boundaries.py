@@ -216,6 +216,16 @@ def test_a_declaration_that_could_see_rows_is_recognised(text, sees):
     assert could_see_rows(SOURCE / "schema" / "columns.py", text) == sees
 
 
+HOLDING_ROWS = ("asking", "gradients", "people", "reading", "source", "table", "tally", "verbs", "words")
+
+
+@pytest.mark.parametrize("name", [*NO_ROWS, *UNPROMISED])
+def test_what_sees_no_row_imports_nothing_that_holds_rows(name):
+    path = SOURCE / f"{name}.py"
+    assert not looks_into_rows(path) and "._table" not in path.read_text(encoding="utf-8")
+    assert not [one for one in imported(path) if one.startswith(tuple(f"veil.kernel.{part}" for part in HOLDING_ROWS))]
+
+
 @pytest.mark.parametrize("name", ["schema/codes.py", "schema/moments.py", "schema/bags.py", "kernel/reading.py"])
 def test_what_reads_rows_calls_nothing_that_is_declared(name):
     """It takes numbers and texts from declarations: no method of theirs could be given a value."""
@@ -242,7 +252,8 @@ def test_the_trusted_part_does_not_grow():
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
-    for path in [*(SOURCE / "solver").glob("*.py"), SOURCE / "questions" / "bundling.py"]:
+    guessing = [SOURCE / "questions" / f"{name}.py" for name in ("bundling", "flattening")]
+    for path in [*(SOURCE / "solver").glob("*.py"), *guessing]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         assert not names & {"print", "open", "warnings", "logging", "os", "sys", "exec", "eval", "setattr", "globals"}
