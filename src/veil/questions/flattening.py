@@ -18,7 +18,8 @@ def flattened(tree: Any) -> Flat | None:
     nodes: list[tuple[Any, int]] = [(tree, 0)]
     after, at, places = list[int](), list[tuple[int, int]](), dict[str, int]()
     for node, leaf in nodes:  # the list grows on the way
-        cut, branches = (node.cut, node.branches) if hasattr(node, "cut") else (node, (WHOLE,) * node.size)
+        leaf_only = isinstance(node, Grid) or not hasattr(node, "cut")
+        cut, branches = (node, (WHOLE,) * node.size) if leaf_only else (node.cut, node.branches)
         if not isinstance(cut, Grid) or len(cut.axes) != 1:
             return None
         ways = list[int]()

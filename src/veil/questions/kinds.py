@@ -21,8 +21,10 @@ class Described:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns whose codes it is given; no other column is handed to it."""
-        named = next(COLUMNS[kind.__name__] for kind in type(self).__mro__ if kind.__name__ in COLUMNS)
-        return tuple(named(self))
+        kind = type(self).__name__
+        if kind not in COLUMNS:  # a class derived from one of them
+            kind = next(base.__name__ for base in type(self).__mro__ if base.__name__ in COLUMNS)
+        return tuple(COLUMNS[kind](self))
 
 
 class Named:
@@ -75,7 +77,7 @@ def _of_parts(*parts: Any) -> Iterable[str]:
 
 COLUMNS: dict[str, Callable[[Any], Iterable[str]]] = {
     "Bag": lambda q: (q.column,),
-    "Grid": lambda q: (axis.column for axis in q.axes),
+    "Grid": lambda q: [axis.column for axis in q.axes],
     "Drawn": lambda q: (axis.column for axis in q.axes),
     "Linear": lambda q: q.tables,  # of the weights at the first look
     "Grouped": lambda q: q.grid.columns,

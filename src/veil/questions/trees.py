@@ -50,8 +50,8 @@ class Tree(Described):
             code = table.take(first.take(node, mode="clip") + rows)
             node = after.take(at[1].take(node, mode="clip") + code, mode="clip")
             going = np.flatnonzero(node >= 0)
-            leaves[rows] = np.clip(~node, 0, self.size - 1)
+            leaves[rows] = ~node
             rows, node = rows.take(going), node.take(going)
             if not len(rows):
                 break
-        return leaves
+        return np.clip(leaves, 0, self.size - 1)
