@@ -5,6 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
+from pairs import undiscerned
 from veil.plans.histograms.projection import (
     LEFT_OUT,
     bins_for,
@@ -27,13 +28,6 @@ def columns_in_public(codes, labels, left_out=LEFT_OUT):
         blocks, chosen = np.unique(refined[best], return_inverse=True)[1], chosen + 1
         del unused[best]
     return max(chosen, 1)
-
-
-def undiscerned(blocks, labels):
-    """The number of ordered pairs of rows that are in the same block but in different classes."""
-    rows = np.unique(blocks, return_counts=True)[1]
-    same = np.unique(blocks * (int(labels.max(initial=0)) + 1) + labels, return_counts=True)[1]
-    return int((rows**2).sum() - (same**2).sum())
 
 
 @pytest.mark.parametrize(
