@@ -33,6 +33,7 @@ SECONDS = 8e-8  # about the time to read and encode one value
 FINE = 2  # bytes of a code from which bins are found
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
+PLANNED = ("answer", "about", "epsilon", "scale", "within", "expected")  # names of what a plan says of an answer
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
 Public = Annotated[Path, typer.Option(help="What is public about them, a TOML file.")]
@@ -243,8 +244,7 @@ def show_plan(
     seconds = SECONDS * (len(schema.features) + 1)
     expected, largest = expect(releases, schema), dominant(releases, schema)
     if as_json:
-        names = ["answer", "about", "epsilon", "scale", "within", "expected"]
-        rows = [{**dict(zip(names, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
+        rows = [{**dict(zip(PLANNED, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
         left = amounts(left=shared.left) if shared else {}
         told = {"verdict": expected.to_dict(), "largest": largest, "expected": [asdict(one) for one in quality]}
@@ -256,6 +256,19 @@ def show_plan(
     show_table("The plan", [*HEADER, "of about"], shown)
     _say_how_to_read(releases)
     _say_of_about(schema)
+    _say_of_verbs(releases, schema)
+    _say_left(shared, cost)
+    _say_size(schema, seconds, width)
+    if largest:
+        console.print(largest, style="yellow", markup=False, soft_wrap=True)
+    say_verdict(expected)
+    if quality:
+        console.print(f"{in_words(quality)}.", markup=False, soft_wrap=True)
+    console.print("Nothing was charged, and no row was opened.")
+
+
+def _say_of_verbs(releases: Sequence[Any], schema: Schema) -> None:
+    """Print notes on a plan's answers: whether they are about disjoint rows, build on each other, or take time."""
     if len({release.receipt.account for release in releases}) > 1:
         console.print("Answers about disjoint rows cost what the dearest of them do.")
     verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}
@@ -266,14 +279,6 @@ def show_plan(
         console.print("choose_bins finds bins within the bounds, before anything else: in a run, those of its rows.")
     if verbs - {"quantiles", "minimise", "choose_bins"}:
         console.print("Choosing takes time of its own: each candidate is counted.")
-    _say_left(shared, cost)
-    _say_size(schema, seconds, width)
-    if largest:
-        console.print(largest, style="yellow", markup=False, soft_wrap=True)
-    say_verdict(expected)
-    if quality:
-        console.print(f"{in_words(quality)}.", markup=False, soft_wrap=True)
-    console.print("Nothing was charged, and no row was opened.")
 
 
 def _width(schema: Schema) -> int:
