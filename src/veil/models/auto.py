@@ -10,6 +10,8 @@ from ..choice import ChoiceMaker, Option, Trace
 from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, known
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
+from ..plans.checking import SHARE, count_odds
+from ..plans.finding.search import recoded_as
 from ..plans.linear import too_many
 from ..plans.outcome import Outcome
 from ..plans.run import run
@@ -40,7 +42,8 @@ LEAST = Fraction(1, 10**6)  # epsilon of a row, for each code and class, from wh
 class AutoClassifier(PrivateClassifier):
     """Classify by the method that is expected to be the best on a table like this one (Imola, Yang 2018).
 
-    3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own. What to expect of
+    3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own, but for 3 % that
+    check weights, which by themselves do not tell whether they tell the classes apart. What to expect of
     every method is known from public tables of as many classes, columns and rows times epsilon. `goal` is "both", "auc"
     or "accuracy", `options` the names of the methods to choose from. Texts are left to sparse naive Bayes.
 
@@ -129,9 +132,19 @@ class AutoClassifier(PrivateClassifier):
 
 
 def _fit(model: PrivateClassifier, source: Source, budget: Budget, totals: "Release[Any]") -> Outcome[Any]:
-    """The outcome of a fit with class totals that are paid for already, beside the budget."""
+    """The outcome of a fit with class totals that are paid for already, beside the budget.
+
+    Budget: all for the fit or, if its weights would not tell what they are worth, 97 %, and 3 % for counts of the rows
+    of each class in intervals of the model's own odds.
+    """
+    linear = model.method in LINEAR
+    to_fit, to_check = budget.split(100 - SHARE, SHARE) if linear else (budget, budget)
     how = model.search_for(source.schema)
-    return run(source, model._plan, budget, method=model.method, how=how, totals=totals)
+    outcome = run(source, model._plan, to_fit, method=model.method, how=how, totals=totals)
+    if not linear:
+        return outcome
+    counts = count_odds(recoded_as(source, outcome.schema), to_check, outcome.made, totals)
+    return replace(outcome, releases=(*outcome.releases, counts), receipts=(*outcome.receipts, counts.receipt))
 
 
 def _check(name: str, schema: Schema, budget: Budget) -> None:
