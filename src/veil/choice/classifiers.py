@@ -117,6 +117,7 @@ SETTINGS: dict[str, Any] = {
     "between": BETWEEN,
     "narrow": NARROW,
     "formulas": FORMULAS,
+    "limits": (0.0, 1.0),
 }
 
 
@@ -124,6 +125,12 @@ SETTINGS: dict[str, Any] = {
 def known() -> Nearby:
     """What every method did on public databases, ready to predict."""
     return Nearby(read_traces(FILE), **SETTINGS, margins=MARGINS)
+
+
+@cache
+def planned() -> Nearby:
+    """The same for a plan, which knows less and is less sure."""
+    return replace(known(), margins=PLANNED)
 
 
 class Expected(NamedTuple):
@@ -163,11 +170,10 @@ def facts_of(schema: Schema, rows: float, epsilon: float) -> dict[str, float]:
 
 def expect(schema: Schema, rows: float, epsilon: float) -> Expected:
     """How good every method is expected to be on a table of this schema, from what it did on public tables."""
-    facts, nearby = facts_of(schema, rows, epsilon), replace(known(), margins=PLANNED)
-    tables = nearby.predict(facts)
+    facts, nearby = facts_of(schema, rows, epsilon), planned()
     lines = [
-        Prediction(option, measure, *(float(min(max(value, 0.0), 1.0)) for value in table[place]))
-        for measure, table in tables.items()
+        Prediction(option, measure, *table[place].tolist())
+        for measure, table in nearby.predict(facts).items()
         for place, option in enumerate(nearby.traces.options)
     ]
     return Expected(tuple(lines), nearby.nearest(facts), nearby.far(facts))

@@ -35,6 +35,7 @@ class Nearby:
     width: float = WIDTH
     formulas: Mapping[str, Formula] | None = None
     margins: Mapping[str, float] | None = None  # for each measure: added to both ends of an interval
+    limits: tuple[float, float] = (-np.inf, np.inf)  # between which every measure lies
     between: tuple[str, ...] = ()
     narrow: float = WIDTH  # of the kernel over the facts in `between`
 
@@ -93,7 +94,7 @@ class Nearby:
             columns = np.array([_summary(column, weights) for column in table.T])
             shift = self._means(table, weights, narrow) - columns[:, 0]
             margin = (self.margins or {}).get(measure, 0.0)
-            found[measure] = columns + (shift + said)[:, None] + np.array([0, -margin, margin])
+            found[measure] = np.clip(columns + (shift + said)[:, None] + np.array([0, -margin, margin]), *self.limits)
         return found
 
     def _means(self, table: Numbers, weights: Numbers, narrow: Numbers) -> Numbers:

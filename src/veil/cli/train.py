@@ -92,7 +92,7 @@ def train(
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
         charge.say_verdict(found.verdict_)
     if model.outcome_.trace:
-        _say_choice(model)
+        _say_choice(model, measured=found is not None)
     if not model.verdict_.bad:
         console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
 
@@ -152,9 +152,9 @@ def _expected(method: str, schema: Schema, epsilon: str) -> list[Any]:
     return [one for one in found.predictions if one.option == chosen]
 
 
-def _say_choice(model: Any) -> None:
-    """Print what was chosen and why, and what to expect of it unless the verdict knows better."""
-    for line in model.trace_.in_words()[: 1 if model.verdict_.bad else None]:
+def _say_choice(model: Any, measured: bool) -> None:
+    """Print what was chosen and why, and what to expect of it unless that is known better."""
+    for line in model.trace_.in_words()[: 1 if measured or model.verdict_.bad else None]:
         console.print(line, markup=False, soft_wrap=True)
 
 

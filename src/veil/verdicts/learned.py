@@ -44,7 +44,8 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     if rows is not None and rows.level(schema) != "good":
         return Verdict(level, said, rows.advice())
     unseen = missing or (check is not None and check.noise_share >= CHECKS[1])
-    return Verdict(level, said, CHECK if unseen else advice(level, releases, check or evidence))
+    known = None if weights and level == "fair" else check or evidence
+    return Verdict(level, said, CHECK if unseen else advice(level, releases, known))
 
 
 def noise_level(evidence: Evidence | None, weights: Weights | None, check: Evidence | None = None) -> str:
