@@ -37,6 +37,7 @@ ROOMS = {  # what is written in these modules and folders
     "What is public": ("schema",),
     "Budgets, ledgers and outcomes": ("kernel", "plans", "views"),
     "Classifiers and selectors": ("models",),
+    "Automatic choice": ("choice",),
     "Publishing": ("synopsis",),
     "Evaluation": ("evaluate",),
     "Questions": ("questions",),
