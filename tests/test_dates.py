@@ -443,7 +443,7 @@ def test_time_stamps_of_parquet_are_drafted_trained_on_published_and_checked(
         assert code == 0 and "Not as declared" not in shown
     public = ["--schema", "visits.toml", "--epsilon", 1]
     assert "visit[31]" in start("train", "visits.parquet", *public, "--method", "naive-bayes", "--dry-run")[1]
-    assert start("train", "visits.csv", *public, "--out", "model.veil")[0] == 0
+    assert start("train", "visits.csv", *public, "--method", "naive-bayes", "--out", "model.veil")[0] == 0
     assert "2019" in Path("model.html").read_text()
     many = [*public[:-1], 1000, "--method", "projected", "--out", "table.veil", "--synthetic", "rows.csv"]
     assert start("publish", "visits.parquet", *many)[0] == 0
