@@ -1,13 +1,15 @@
 """AutoClassifier: the method is chosen by what is public about the rows and their noisy number."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any, Self
 
 from ..choice import ChoiceMaker, Option, Trace
 from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, known
+from ..choice.trace import NAMES, Prediction
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
 from ..plans.linear import too_many
@@ -80,30 +82,36 @@ class AutoClassifier(PrivateClassifier):
     def _run(self, source: Source, budget: Budget) -> Outcome[Any]:
         """Budget: 3 % for the class totals, the rest for the chosen method, which has them for nothing."""
         settings = {**self.settings(), "epsilon": str(budget.epsilon)}
+        options, goal = self._choices(), self._goal()
         if source.schema.texts and not source.schema.features:
             trace = Trace((), (), SparseNaiveBayesClassifier.method, "the method for texts alone")
             outcome = SparseNaiveBayesClassifier()._run(source, budget)
         else:
-            choose = ChoiceMaker(self._choices(), METAFEATURES, nearby=known(), goal=self._goal())
+            choose = ChoiceMaker(options, METAFEATURES, nearby=known(), goal=goal)
             outcome = choose(source, budget)
             assert choose.trace is not None
-            trace = choose.trace
+            trace = replace(choose.trace, predictions=tuple(map(_shares, choose.trace.predictions)))
         return replace(outcome, method=self.method, settings=settings, trace=trace.to_dict())
 
     def _goal(self) -> Any:
-        if self.goal not in GOALS:
+        if not isinstance(self.goal, str) or self.goal not in GOALS:
             raise BadInput(f"there is no goal {self.goal!r}: choose one of {', '.join(GOALS)}")
         return GOALS[self.goal]
 
     def _choices(self) -> list[Option]:
         """The options, each of which fits a model of its method."""
-        if isinstance(self.options, str) or not {*self.options} <= {*CHOICES}:
+        given = () if isinstance(self.options, str) or not isinstance(self.options, Collection) else [*self.options]
+        if not given or not all(isinstance(name, str) and name in CHOICES for name in given):
             raise BadInput(f"options must be a list of some of {', '.join(CHOICES)}")
-        return [Option(name, partial(_fit, CHOICES[name]()), check=partial(_check, name)) for name in self.options]
+        return [Option(name, partial(_fit, CHOICES[name]()), check=partial(_check, name)) for name in given]
 
     def hold(self, outcome: Outcome[Any]) -> Self:
-        if outcome.trace is None or Trace.from_dict(outcome.trace).chosen not in (*CHOICES, "sparse-naive-bayes"):
+        trace = None if outcome.trace is None else Trace.from_dict(outcome.trace)
+        if trace is None or trace.chosen not in (*CHOICES, SparseNaiveBayesClassifier.method):
             raise BadInput("this outcome does not tell which method was chosen")
+        told = [(one.option, one.measure) for one in trace.predictions]
+        if len({*told}) < len(told) or not {*told} <= {*product(CHOICES, NAMES)}:
+            raise BadInput("this outcome predicts other methods or measures than there are to choose from")
         return super().hold(outcome)
 
     @property
@@ -126,6 +134,12 @@ class AutoClassifier(PrivateClassifier):
 
     def _summary(self) -> str:
         return f"{super()._summary()}; {self.trace_.in_short()}"
+
+
+def _shares(one: Prediction) -> Prediction:
+    """The prediction of a share, which lies between 0 and 1."""
+    value, low, high = (min(max(share, 0.0), 1.0) for share in (one.value, one.low, one.high))
+    return Prediction(one.option, one.measure, value, low, high)
 
 
 def _fit(model: PrivateClassifier, source: Source, budget: Budget, totals: "Release[Any]") -> Outcome[Any]:
