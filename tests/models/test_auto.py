@@ -3,6 +3,7 @@
 import json
 import zipfile
 from fractions import Fraction
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -72,16 +73,24 @@ def test_a_saved_model_says_again_what_was_chosen_and_why(fitted, tmp_path):
 def test_a_file_whose_trace_was_damaged_is_refused(fitted, tmp_path):
     model, _ = fitted
     model.save(tmp_path / "m.veil")
-    for change in ({"chosen": "nothing"}, {"facts": "none"}, None):
+    said = {"option": "logistic", "measure": "auc", "value": 0.5, "low": 0.0, "high": 1.0}
+    price = {"name": "rows", "value": 1.0, "noise": 0.0, "price": "1e999999999"}
+    for change in (
+        *({"chosen": "nothing"}, {"facts": "none"}, None, {"predictions": [said, said]}, {"facts": [price]}),
+        *({"predictions": [{**said, name: "other"}]} for name in ("option", "measure")),
+    ):
         with zipfile.ZipFile(tmp_path / "m.veil") as file:
             parts = {name: file.read(name) for name in file.namelist()}
         body = json.loads(parts["model.json"])
         body["trace"] = None if change is None else {**body["trace"], **change}
         parts["model.json"] = json.dumps(body).encode()
+        manifest = json.loads(parts["manifest.json"])
+        manifest["parts"]["model.json"] = sha256(parts["model.json"]).hexdigest()
+        parts["manifest.json"] = json.dumps(manifest).encode()
         with zipfile.ZipFile(tmp_path / "odd.veil", "w") as file:
             for name, content in parts.items():
                 file.writestr(name, content)
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInput, match="odd.veil is not a model, or was damaged"):
             load_model(tmp_path / "odd.veil")
 
 
@@ -137,9 +146,16 @@ def test_texts_alone_are_left_to_the_method_for_texts():
 def test_what_cannot_be_chosen_from_is_refused_before_a_charge(fair):
     rows, schema = fair
     ledger = Ledger(1, schema.name)
-    for settings in ({"goal": "fame"}, {"options": ["magic"]}, {"options": "logistic"}, {"options": []}):
+    label = Categorical(name="kind", values=("ham", "spam"))
+    mail = Schema(name=schema.name, label="kind", column=[Text(name="text", words=("a",), words_per_row=1), label])
+    for settings in (
+        *({"goal": "fame"}, {"options": ["magic"]}, {"options": "logistic"}, {"options": []}),
+        *({"goal": ["auc"]}, {"options": None}, {"options": [["logistic"]]}),
+    ):
         with pytest.raises(BadInput):
             AutoClassifier(schema=schema, ledger=ledger, **settings).fit(rows)
+        with pytest.raises(BadInput):
+            AutoClassifier(schema=mail, ledger=ledger, **settings).fit({"text": ["a"], "kind": ["ham"]})
     alone = Schema(name="one", label="y", column=[Categorical(name="y", values=("a", "b"))])
     own = Ledger(1, "one")
     with pytest.raises(BadInput, match="no column besides the label"):
@@ -179,6 +195,16 @@ def test_a_rehearsal_asks_what_a_fit_would_ask(fair):
     plan = AutoClassifier(epsilon=1, schema=schema).rehearse()
     assert plan[0].receipt.question == "all rows" and len(plan) > 1
     assert sum(receipt.epsilon for receipt in {one.receipt.number: one.receipt for one in plan}.values()) == 1
+
+
+def test_what_is_expected_is_a_share():
+    """On the tables of which most is expected, too."""
+    label = Categorical(name="y", values=("a", "b"))
+    schema = Schema(name="made", label="y", column=[*(Numeric(name=f"x{i}", bounds=(0, 1)) for i in range(9)), label])
+    rows = {**{f"x{i}": np.zeros(40) for i in range(9)}, "y": ["a", "b"] * 20}
+    for epsilon in (10**-3, 1, 10**9):
+        found = AutoClassifier(epsilon=epsilon, schema=schema, random_state=0).fit(rows).trace_.predictions
+        assert all(0 <= one.low <= one.value <= one.high <= 1 for one in found)
 
 
 def test_numbers_need_no_tight_bounds():
