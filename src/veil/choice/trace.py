@@ -39,8 +39,12 @@ class Prediction:
 def in_words(predictions: Sequence[Prediction]) -> str:
     """What to expect of one option, as a sentence without its point; "" if nothing is predicted."""
     said = [one for one in predictions if one.measure in NAMES]
-    parts = [f"{NAMES[one.measure]} of {one.value:.2f} ({one.low:.2f} to {one.high:.2f})" for one in said]
-    return f"Expect {' and '.join(parts)}, as of 90 % of such tables" if parts else ""
+    tables = [" on 90 % of such tables", *[""] * len(said)]
+    parts = [
+        f"{NAMES[one.measure]} of {one.value:.2f} ({one.low:.2f} to {one.high:.2f}{where})"
+        for one, where in zip(said, tables, strict=False)
+    ]
+    return f"Expect {' and '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True)
