@@ -100,6 +100,13 @@ def test_its_report_shows_facts_and_predictions(fitted):
     assert "The choice" in page and model.chosen_ in page and "What the choice knew" in page
     assert all(option in page for option in OPTIONS)
     assert model.chosen_ in model._summary()
+    assert "logarithm" not in page and "rows times epsilon for each weight" in page
+
+
+def test_its_report_says_that_a_verdict_knows_more_than_an_expectation():
+    said = "before the rows were asked; the verdict of this report says what came of it"
+    few = AutoClassifier(epsilon="1/1000", schema=IRIS, random_state=0).fit(FLOWERS)
+    assert few.verdict_.bad and said in few.report()
 
 
 def test_a_linear_model_of_too_many_values_is_left_out():
@@ -140,6 +147,7 @@ def test_texts_alone_are_left_to_the_method_for_texts():
     texts = {"text": ["free prize now", "see you"] * 60, "kind": ["spam", "ham"] * 60}
     model = AutoClassifier(epsilon=1, schema=schema, random_state=0).fit(texts)
     assert model.chosen_ == "sparse-naive-bayes" and model.outcome_.epsilon == 1
+    assert "Veil took sparse-naive-bayes, the method for texts alone." in model.report()
     assert (model.predict(texts) == texts["kind"]).mean() > 0.9
 
 
