@@ -151,6 +151,15 @@ def test_texts_alone_are_left_to_the_method_for_texts():
     assert (model.predict(texts) == texts["kind"]).mean() > 0.9
 
 
+def test_texts_beside_columns_are_said_to_be_left_out(fair):
+    rows, schema = fair
+    for words, left_out in ((("a", "b"), {"sparse-naive-bayes"}), ((), set())):
+        text = Text(name="text", words=words, words_per_row=2) if words else Text(name="text")
+        wide = Schema(name="wide", label=schema.label, column=[text, *schema.column])
+        model = AutoClassifier(epsilon=1, schema=wide, random_state=0).fit(rows.assign(text="a"))
+        assert {*model.trace_.left_out} == left_out and ("not used" in model.report()) == bool(left_out)
+
+
 def test_what_cannot_be_chosen_from_is_refused_before_a_charge(fair):
     rows, schema = fair
     ledger = Ledger(1, schema.name)

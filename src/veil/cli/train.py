@@ -164,6 +164,8 @@ def _say_choice(model: Any, known: bool) -> None:
     """Print what was chosen and why, and what to expect of it unless it was measured or the verdict knows better."""
     for line in model.trace_.in_words()[: 1 if known or model.verdict_.bad else None]:
         console.print(line, markup=False, soft_wrap=True)
+    for name, reason in (model.trace_.left_out or {}).items():
+        console.print(f"Left out: {name}: {reason}.", markup=False, soft_wrap=True)
 
 
 def _write(draft: Path, model: Any) -> None:

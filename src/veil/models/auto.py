@@ -36,6 +36,7 @@ CHOICES: dict[str, type[PrivateClassifier]] = {
 }
 
 LINEAR = (LogisticRegressionClassifier.method, LinearSVMClassifier.method, BlendClassifier.method)
+NO_TEXTS = "the words of a text cannot be learned from together with other columns, and are not used"
 LEAST = Fraction(1, 10**6)  # epsilon of a row, for each code and class, from which no method refuses
 
 
@@ -44,7 +45,8 @@ class AutoClassifier(PrivateClassifier):
 
     3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own. What to expect of
     every method is known from public tables of as many classes, columns and rows times epsilon. `goal` is "both", "auc"
-    or "accuracy", `options` the names of the methods to choose from. Texts are left to sparse naive Bayes.
+    or "accuracy", `options` the names of the methods to choose from. Texts alone are left to sparse naive Bayes; beside
+    other columns they are not used.
 
     After `fit`, besides what all classifiers have: `chosen_`, the name of the method, `trace_`, with the facts, their
     price and every prediction, and `model_`, the model as one of that method.
@@ -90,7 +92,9 @@ class AutoClassifier(PrivateClassifier):
             choose = ChoiceMaker(options, METAFEATURES, nearby=known(), goal=goal)
             outcome = choose(source, budget)
             assert choose.trace is not None
-            trace = replace(choose.trace, predictions=tuple(map(_shares, choose.trace.predictions)))
+            predictions, left_out = map(_shares, choose.trace.predictions), {**(choose.trace.left_out or {})}
+            left_out |= {SparseNaiveBayesClassifier.method: NO_TEXTS} if source.schema.texts else {}
+            trace = replace(choose.trace, predictions=tuple(predictions), left_out=left_out)
         return replace(outcome, method=self.method, settings=settings, trace=trace.to_dict())
 
     def _goal(self) -> Any:
