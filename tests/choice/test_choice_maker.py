@@ -1,5 +1,6 @@
 """ChoiceMaker: it chooses by public facts and paid answers alone, and costs its budget exactly on every path."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -150,9 +151,10 @@ def test_an_answer_is_handed_on_to_options_that_take_it_alone():
     inner = ChoiceMaker(BY_FORMULA, [ROWS, SIGNAL])
     deaf = Option("deaf", lambda source, budget: source.count(WHOLE, budget), lambda facts: 0.0)
     for option in (deaf, Option("inner", inner, lambda facts: 1.0)):
-        source, ledger = opened(500)
-        ChoiceMaker([option], [ROWS])(source, Budget(1))
-        assert ledger.spent == 1
+        for rows in (ROWS, replace(ROWS, hand_on="budget")):
+            source, ledger = opened(500)
+            ChoiceMaker([option], [rows])(source, Budget(1))
+            assert ledger.spent == 1
 
 
 def test_what_traces_do_not_know_is_refused_before_a_charge():
