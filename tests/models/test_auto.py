@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 
@@ -25,6 +26,7 @@ from veil import (
 )
 from veil.choice.classifiers import OPTIONS
 from veil.models.auto import CHOICES
+from veil.models.files import write_model
 
 FLOWERS, IRIS = datasets.load("iris")
 
@@ -92,6 +94,16 @@ def test_a_file_whose_trace_was_damaged_is_refused(fitted, tmp_path):
                 file.writestr(name, content)
         with pytest.raises(BadInput, match="odd.veil is not a model, or was damaged"):
             load_model(tmp_path / "odd.veil")
+
+
+def test_a_trace_in_a_file_of_another_method_is_refused(fitted, tmp_path):
+    model, _ = fitted
+    named = model.model_
+    write_model(tmp_path / "odd.veil", replace(named.outcome_, trace=model.outcome_.trace))
+    with pytest.raises(BadInput, match="odd.veil is not a model, or was damaged"):
+        load_model(tmp_path / "odd.veil")
+    named.save(tmp_path / "named.veil")
+    assert type(load_model(tmp_path / "named.veil")) is type(named)
 
 
 def test_its_report_shows_facts_and_predictions(fitted):
