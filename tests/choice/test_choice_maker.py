@@ -157,6 +157,16 @@ def test_an_answer_is_handed_on_to_options_that_take_it_alone():
             assert ledger.spent == 1
 
 
+def test_a_fact_costs_what_it_is_given():
+    def twice(source, budget):
+        return [source.count(WHOLE, budget) for _ in range(2)][0]
+
+    for ask in (twice, lambda source, budget: 5.0, lambda source, budget: source.count(WHOLE, budget).value):
+        source, _ = opened(500, 5)
+        with pytest.raises(BadInput, match="must return a release, and cost what it is given"):
+            ChoiceMaker(BY_FORMULA, [replace(ROWS, ask=ask), SIGNAL])(source, Budget(1))
+
+
 def test_what_traces_do_not_know_is_refused_before_a_charge():
     databases = [database(number, seed) for number in (200, 1000) for seed in range(2)]
     known = ChoiceMaker([Option("fine", fine)], [ROWS, SIGNAL], trained_on=databases).traces
