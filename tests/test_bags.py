@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from veil import BadInput, Categorical, Linear, Predicted, Schema, Text, bag
-from veil.kernel import own
+from veil.kernel import Owner
 from veil.schema.bags import Bags, matrix_bags
 
 WORDS = Text(name="text", words=("ant", "Bee", "cat"))
@@ -67,11 +67,11 @@ def test_a_schema_with_words_comes_back_from_toml_and_a_column_without_them_stay
 def test_a_scorer_adds_the_weights_of_all_words_of_a_row():
     schema = Schema(name="t", label="y", column=[WORDS, Categorical(name="y", values=("a", "b"))])
     scorer = Linear({"text": [[1, 0], [2, 0], [0, 4]]}, [0.5, 0])
-    own(Predicted(scorer), schema)
+    Owner(schema)(Predicted(scorer))
     codes = schema.encode({"text": ["ant bee", "", "cat"]}, label=False)
     assert (scorer.scores(codes) / 2**20).tolist() == [[3.5, 0], [0.5, 0], [0.5, 4]]
     with pytest.raises(BadInput, match="weights"):
-        own(Predicted(Linear({"text": [[1, 0]]}, [0, 0])), schema)
+        Owner(schema)(Predicted(Linear({"text": [[1, 0]]}, [0, 0])))
 
 
 def test_bags_of_some_rows_are_those_of_the_rows():

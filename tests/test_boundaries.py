@@ -15,9 +15,12 @@ ORDER = """errors wording display progress solver schema questions views kernel 
 choice synopsis owner drafts datasets models evaluate report compare audit cli""".split()
 DECLARING = [
     SOURCE / "schema" / f"{name}.py"
-    for name in ("calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")
+    for name in ("alike", "calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")
 ]
-UNTRUSTED = [*DECLARING, *(SOURCE / "questions" / f"{name}.py" for name in ("bundling", "kinds", "making"))]  # no row
+NO_ROWS = tuple(f"questions/{name}" for name in ("bundling", "flattening", "kinds", "making"))
+NO_ROWS += ("kernel/settings",)
+UNPROMISED = ("kernel/seeded",)  # its answers are marked as not private
+UNTRUSTED = [*DECLARING, *(SOURCE / f"{name}.py" for name in (*NO_ROWS, *UNPROMISED))]
 ROOMS = [path for name in ("schema", "questions", "kernel") for path in (SOURCE / name).rglob("*.py")]
 TRUSTED = [path for path in ROOMS if path not in UNTRUSTED]
 MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
@@ -144,7 +147,7 @@ def test_a_look_into_rows_is_recognised(text, looks):
 
 
 # what declarations may import from the rest of the schema's room: types, names, what reads a single declared value ...
-ASKED = {"bags.Bags", "encoding.Codes", "encoding.text_or_none"}
+ASKED = {"bags.Bags", "encoding.Codes", "encoding.text_or_none", "spelling.spelling"}
 ASKED |= {f"moments.{name}" for name in ("DAY", "second_of")}
 # ... and what takes rows, if they are handed on as they come, in a method that does nothing else
 HANDED_ON = {
@@ -214,6 +217,16 @@ def test_a_declaration_that_could_see_rows_is_recognised(text, sees):
     assert could_see_rows(SOURCE / "schema" / "columns.py", text) == sees
 
 
+HOLDING_ROWS = ("asking", "gradients", "people", "reading", "source", "table", "tally", "verbs", "words")
+
+
+@pytest.mark.parametrize("name", [*NO_ROWS, *UNPROMISED])
+def test_what_sees_no_row_imports_nothing_that_holds_rows(name):
+    path = SOURCE / f"{name}.py"
+    assert not looks_into_rows(path) and "._table" not in path.read_text(encoding="utf-8")
+    assert not [one for one in imported(path) if one.startswith(tuple(f"veil.kernel.{part}" for part in HOLDING_ROWS))]
+
+
 @pytest.mark.parametrize("name", ["schema/codes.py", "schema/moments.py", "schema/bags.py", "kernel/reading.py"])
 def test_what_reads_rows_calls_nothing_that_is_declared(name):
     """It takes numbers and texts from declarations: no method of theirs could be given a value."""
@@ -233,15 +246,16 @@ def test_every_trusted_file_is_in_the_list_of_some_result():
 
 
 def test_the_trusted_part_does_not_grow():
-    """Arguments included. The bounds go down with every step; they rose when bins came to be found, and by the 16
+    """Arguments included. The bounds go down with every step; they rose when bins came to be found, and by the 15
     lines of the verb `occupied`."""
-    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1400
-    assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 200
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3481
+    assert sum(map(trusted.lines_of, trusted.CORE)) <= 1300
+    assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 165
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3214
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
-    for path in [*(SOURCE / "solver").glob("*.py"), SOURCE / "questions" / "bundling.py"]:
+    guessing = [SOURCE / "questions" / f"{name}.py" for name in ("bundling", "flattening")]
+    for path in [*(SOURCE / "solver").glob("*.py"), *guessing]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         assert not names & {"print", "open", "warnings", "logging", "os", "sys", "exec", "eval", "setattr", "globals"}

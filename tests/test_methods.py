@@ -15,7 +15,10 @@ ALGORITHMS = Path(__file__).parent.parent / "docs" / "algorithms.md"
 
 def test_every_method_and_preset_has_one_card() -> None:
     assert set(NAMES) == set(METHODS)
-    assert {name: presets(name) for name in NAMES if presets(name)} == {"tree": (*TREES,), "forest": (*FORESTS,)}
+    assert {name: presets(name) for name in NAMES if presets(name)} == {
+        "tree": (*TREES, "jostle"),
+        "forest": (*FORESTS,),
+    }
     assert len({(card.method, card.preset) for card in CARDS}) == len(CARDS)
 
 

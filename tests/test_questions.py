@@ -213,7 +213,7 @@ def test_walking_down_a_tree_ends_where_its_branches_say(tree: Any, rows: list[t
         taken = int(part.cut.cells(codes)[0])
         return sum(branch.size for branch in part.branches[:taken]) + leaf(part.branches[taken], codes)
 
-    assert tree.steps is not None
+    assert tree.flat is not None
     assert tree.cells(codes_of(rows)).tolist() == [leaf(tree, codes_of([row])) for row in rows]
 
 

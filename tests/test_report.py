@@ -372,7 +372,7 @@ def test_a_linear_model_shows_its_weights_by_the_names_of_values(kind, name):
     assert f"<th>values</th>{''.join(f'<th>{name}</th>' for name in shown)}" in page
 
 
-@pytest.mark.parametrize("preset", TREES)
+@pytest.mark.parametrize("preset", [*TREES, "jostle"])
 def test_the_page_of_a_tree_shows_the_tree_and_takes_no_choice_for_a_weight(preset):
     rows, schema = make([Categorical(name="a<b", values=["x&y", "y"]), Numeric(name="b", bounds=(0, 8), bins=4)])
     model = DecisionTreeClassifier(epsilon=8, schema=schema, preset=preset, random_state=0).fit(rows)

@@ -1,7 +1,9 @@
-"""The speed of this checkout beside another, timed in turn: `python -m experiments.bench.against ../other`.
+"""The speed of this checkout beside another, timed in turn: `python -m experiments.bench.against ../other [task ...]`.
 
 Each side is a process of its own with its own code. Every task is run once to warm up; then the sides take turns, and
-the medians and least times are compared: a slow moment of the machine hits both.
+the medians and least times are compared: a slow moment of the machine hits both. Times are those of the processor, all
+threads together, which other programs disturb less. Tasks are named by words that begin like theirs; without any, all
+that both sides have are run.
 """
 
 import json
@@ -11,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 TURNS = 7
@@ -72,9 +74,9 @@ def serve() -> None:
     found = tasks()
     print(json.dumps([*found]), flush=True)
     for line in sys.stdin:
-        start = perf_counter()
+        start = process_time()
         found[json.loads(line)]()
-        print(perf_counter() - start, flush=True)
+        print(process_time() - start, flush=True)
 
 
 class Side:
@@ -92,11 +94,12 @@ class Side:
         return float(self.process.stdout.readline())  # type: ignore[union-attr]
 
 
-def main(other: Path) -> None:
+def main(other: Path, *wanted: str) -> None:
     """Print for each task the times of both sides and their ratio, ours over theirs."""
     ours, theirs = Side(HERE), Side(other)
     print(f"{'task':32} {'here, ms':>10} {'there, ms':>10} {'ratio':>7} {'of least':>9}")
-    for name in ours.names:
+    both = [name for name in ours.names if name in theirs.names]
+    for name in [name for name in both if not wanted or name.startswith(wanted)]:
         for side in (ours, theirs):
             side.time(name)
         pairs = [(ours.time(name), theirs.time(name)) for _ in range(TURNS)]
@@ -106,4 +109,4 @@ def main(other: Path) -> None:
 
 
 if __name__ == "__main__":
-    serve() if sys.argv[1] == "--serve" else main(Path(sys.argv[1]).resolve())
+    serve() if sys.argv[1] == "--serve" else main(Path(sys.argv[1]).resolve(), *sys.argv[2:])

@@ -65,7 +65,7 @@ def write(folder: Path, inherited: Ledger | None, seed: int) -> None:
 def answer(file: int, ledger: Ledger, account, cost: Fraction) -> None:
     """Charge, and write down what was answered, with the entry that it follows."""
     receipt = account.charge(Budget(cost), **ASK)
-    before = ledger._kept.book.hashes[receipt.number - 2]
+    before = ledger._kept.known.hashes[receipt.number - 2]
     os.write(file, f"{receipt.number} {receipt.hash} {before} {cost} {receipt.ledger}\n".encode())
 
 

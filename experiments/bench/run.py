@@ -33,6 +33,7 @@ from veil import (
     open_source,
 )
 
+from .choice import choice
 from .classifiers import classifiers
 from .evaluation import evaluation
 from .measure import Result, compare, in_its_own_process, resident, seconds, start_over
@@ -167,7 +168,7 @@ def measure_memory() -> None:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *classifiers(), *publishing(), *ranges(), *evaluation(), *selecting()]
+    results += [fit(), *classifiers(), *publishing(), *choice(), *ranges(), *evaluation(), *selecting()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(

@@ -1,7 +1,8 @@
 """python -m experiments.choice.ship: the traces that Veil chooses classifiers by, from what `collect train` found.
 
-They go to src/veil/choice/classifiers.csv. Facts are as noisy as they are in use: the class totals have the noise of
-3 % of epsilon. Of each table as many databases are kept, so that the file stays small.
+They go to src/veil/choice/classifiers.csv, with some of what `collect judge` found. Facts are as noisy as they are in
+use: the class totals have the noise of 3 % of epsilon. Of each table as many databases are kept, so that the file
+stays small.
 """
 
 from typing import Any
@@ -17,13 +18,13 @@ from .collect import KEY
 
 OPTIONS = ("logistic", "blend", "privpfc", "naive-bayes", "svm", "forest", "tree", "projected", "shares")
 MEASURES = ("auc", "accuracy")
-EACH = 40  # databases of every table
+EACH = 30  # databases made from every table
+SPLITS = 2  # of every table as it is
 
 
 def collected(kind: str) -> pd.DataFrame:
     """All runs of a kind, those that were refused left out."""
     frame = pd.concat([pd.read_parquet(file) for file in sorted(RESULTS.glob(f"choice-{kind}*.parquet"))])
-    frame["method"] = frame.method.replace("majority", "shares")
     return frame[frame.auc.notna()] if "auc" in frame else frame
 
 
@@ -43,13 +44,19 @@ def traces_of(frame: pd.DataFrame) -> Traces:
     coins = np.random.default_rng(0)
     facts = [facts_with_noise(row, coins) for row in firsts.itertuples(index=False)]
     return Traces(
-        tuple(f"{name} {epsilon:g}" for name, epsilon in zip(firsts.database, firsts.epsilon, strict=True)),
+        tuple(map(_named, firsts.database, firsts.family, firsts.epsilon)),
         tuple(firsts.family),
         NAMES,
         OPTIONS,
         np.array([[line[name] for name in NAMES] for line in facts]),
         {measure: table.to_numpy(float) for measure, table in quality.items()},
     )
+
+
+def _named(database: str, family: str, epsilon: float) -> str:
+    """The name of a database for people: its table, its number and epsilon."""
+    made = "simulated-" if family == "simulated" else ""
+    return f"{made}{database.removeprefix('more/')} {epsilon:g}"
 
 
 def few(frame: pd.DataFrame, each: int = EACH) -> pd.DataFrame:
@@ -60,7 +67,16 @@ def few(frame: pd.DataFrame, each: int = EACH) -> pd.DataFrame:
     return frame[place.groupby(table).transform(lambda one: one < each)]
 
 
+def shipped() -> Traces:
+    """Databases made from tables, as many of each, and the tables as they are.
+
+    Those with another column for a label are left out: owners choose labels that can be predicted better.
+    """
+    made, whole = collected("train"), collected("judge")
+    return traces_of(pd.concat([few(made[~made.relabelled]), whole[whole.seed < whole.seed.min() + SPLITS]]))
+
+
 if __name__ == "__main__":
-    found = traces_of(few(collected("train")))
+    found = shipped()
     found.write(FILE)
     print(len(found), "databases,", FILE.stat().st_size, "bytes")

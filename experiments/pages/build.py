@@ -33,11 +33,11 @@ def _help(command, path: list[str]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    from . import choice_ranges, comparison, more, ranges, reproduction, reproduction_roc, selected, trees
+    from . import choice, choice_ranges, comparison, more, ranges, reproduction, reproduction_roc, selected, trees
     from .site import render
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
-    for page in (choice_ranges, comparison, more, ranges, reproduction, reproduction_roc, selected, trees):
+    for page in (choice, choice_ranges, comparison, more, ranges, reproduction, reproduction_roc, selected, trees):
         page.write()
     render(ROOT / "build" / "site")
     print("Wrote the generated pages, and the site: open build/site/index.html")

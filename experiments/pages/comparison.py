@@ -16,7 +16,7 @@ from ..peers import PEERS
 KEPT = RESULTS / "comparison.parquet"
 MEASURED = set(pyarrow.parquet.read_table(KEPT)["method"].to_pylist())
 OURS = [name for name in METHODS if name in MEASURED]
-DRAWN = ["naive-bayes", "privpfc", "logistic", "dp-ebm-tuned"]
+DRAWN = ["auto", "privpfc", "logistic", "dp-ebm-tuned"]
 LINES = ["ceiling", "majority"]
 Row = dict[str, Any]
 

@@ -14,7 +14,8 @@ NAV = {
     "Guides": [
         f"guide/{name}"
         for name in (
-            *("schema", "epsilon", "publishing", "ranges", "choice-ranges", "selection", "evaluation", "verdicts"),
+            *("schema", "epsilon", "choice", "publishing", "ranges", "selection", "evaluation", "verdicts"),
+            *("choice-ranges", "choice-trees"),
         )
     ],
     "Methods": ["algorithms", "errata"],
@@ -22,6 +23,7 @@ NAV = {
         "comparison",
         "more-tables",
         "ranges",
+        "choice",
         "choice-ranges",
         "reproduction",
         "trees",
@@ -35,6 +37,7 @@ ROOMS = {  # what is written in these modules and folders
     "What is public": ("schema",),
     "Budgets, ledgers and outcomes": ("kernel", "plans", "views"),
     "Classifiers and selectors": ("models",),
+    "Automatic choice": ("choice",),
     "Publishing": ("synopsis",),
     "Evaluation": ("evaluate",),
     "Questions": ("questions",),

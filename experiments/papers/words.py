@@ -20,7 +20,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
 from veil.compare.data import FOLDS
-from veil.compare.measures import agreement
 from veil.compare.summary import interval
 from veil.errors import BadInput
 from veil.files.tables import new_file, read_rows
@@ -164,6 +163,14 @@ def _result(plan: Row, fold: Fold) -> Row:
     scorer = sparse_naive_bayes(fold.source, budget, words=words, words_per_row=trial.words_per_row, rules=trial.rules)
     scores = scorer.scores({fold.source.schema.texts[0].name: fold.test})
     return {**plan, **found, **_judged(scores / 2.0**20, fold)}
+
+
+def agreement(found: set[Any], true: set[Any]) -> dict[str, float]:
+    """Precision, recall, F1 and Jaccard's index of a found set against the true one; all 1 if they are equal."""
+    both, either = len(found & true), len(found | true)
+    precision, recall = (both / len(part) if part else float(not either) for part in (found, true))
+    f1 = 2 * both / (len(found) + len(true)) if either else 1.0
+    return {"precision": precision, "recall": recall, "f1": f1, "jaccard": both / either if either else 1.0}
 
 
 def _select(trial: Trial, fold: Fold, budget: Budget) -> Selected:

@@ -17,7 +17,7 @@ CORE = (
     *("schema/refusing", "schema/spelling", "schema/encoding", "schema/codes", "questions/grids", "kernel/reading"),
     *("kernel/table", "kernel/recoding"),
     *("kernel/owning", "kernel/asking", "kernel/source", "kernel/release", "kernel/noise", "kernel/bounds"),
-    *("kernel/budget", "kernel/ledger", "kernel/book", "kernel/store", "kernel/marks"),
+    *("kernel/budget", "kernel/ledger", "kernel/entries", "kernel/store", "kernel/marks"),
 )
 CHOOSING = ("kernel/verbs/choose", "kernel/verbs/count", "kernel/flip", "kernel/scores", "kernel/tally")
 SIFTING = ("kernel/verbs/sieve", *CHOOSING)

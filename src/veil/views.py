@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from math import ceil, exp, log
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -32,9 +32,11 @@ from .display import (
 )
 from .errors import BadInput, LedgerProblem
 from .questions import Grid
+from .schema import Schema
 
 COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the last two, of earlier versions
 SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
+MOST_WORDS = 500  # letters of a note
 Entry = tuple[int, dict[str, Any], str]
 
 
@@ -79,6 +81,37 @@ class Receipt:
         return html_table("Receipt", ["", ""], receipt_rows(self))
 
 
+class Record(NamedTuple):
+    """Releases and receipts, each in order."""
+
+    releases: list[Any]
+    receipts: list[Receipt]
+
+
+class ShownSource:
+    """What a source shows: what is public about the rows, and what was released so far."""
+
+    _shown: Schema
+    _record: Record
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the rows, to look at: whoever has it may change it, so no answer goes by it."""
+        return self._shown
+
+    @property
+    def record(self) -> Record:
+        """The releases and receipts of this source and its parts so far, each in order."""
+        return Record([*self._record.releases], [*self._record.receipts])
+
+    def per_row(self, budget: Any) -> Fraction:
+        """The epsilon of one row, where the budget protects a person with several rows."""
+        return Fraction(budget.per_row(self._shown.rows_per_person))
+
+    def __repr__(self) -> str:
+        return f"<private rows of {self._shown.name!r}>"
+
+
 class ShownBudget(ABC):
     """How a budget looks, and its equal shares: each is charged as it is, whatever they add up to."""
 
@@ -104,15 +137,25 @@ class ShownLedger(ABC):
     id: str
     name: str
     _kept: Any
+    _words: dict[str, str]
     _limit: Fraction
 
-    def _know(self, book: Any) -> None:
+    def _know(self, known: Any) -> None:
         """Take the id, name and limit from the entries, to show them."""
-        self.id, self.name, self._limit = book.id, book.name, book.limit
+        self.id, self.name, self._limit = known.id, known.name, known.limit
+
+    def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> Self:
+        """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
+        words = {"note": note, "purpose": purpose, "file": os.fspath(file)}
+        if not all(isinstance(text, str) and len(text) <= MOST_WORDS for text in words.values()):
+            raise BadInput(f"note, purpose and file must be texts of at most {MOST_WORDS} letters")
+        view = type(self).__new__(type(self))
+        view.__dict__ |= {**self.__dict__, "_words": self._words | {key: text for key, text in words.items() if text}}
+        return view
 
     @abstractmethod
     def _now(self) -> Any:
-        """What follows from the entries so far."""
+        """The entries of the ledger up to now, checked, with the totals that follow from them."""
 
     @abstractmethod
     def run(self, purpose: str = "") -> Any:
@@ -140,8 +183,14 @@ class ShownLedger(ABC):
         return Fraction(self._now().spent)
 
     @abstractmethod
+    def turn(self, write: bool = False) -> Any:
+        """A turn at the store, to read or to append one entry, and the checked entries up to now."""
+
     def entries(self) -> list[tuple[Entry, Fraction]]:
         """All entries, checked from the first to the last, each with the total after it."""
+        with self.turn() as (turn, known):
+            lines, again = turn.after(type(known.place)())[0], type(known)()
+        return [(again.add(line), again.spent) for line in lines]
 
     @property
     def left(self) -> Fraction:

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from experiments.__main__ import app
 from experiments.papers import words as again
+from experiments.papers.words import agreement
 from veil import BadInput, Schema
 from veil.audit.broken_words import noise_cut_loss, threshold_testing
-from veil.compare.measures import agreement
 from veil.kernel import SeededNoise
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veil import BadInput, Budget, Categorical, Ledger, Numeric, Predicted, Schema, Sum, open_source
-from veil.kernel import own
+from veil.kernel import Owner
 from veil.plans.trees.coins import deepest_drawn, unlisted
 from veil.questions import Axis, Drawn, PathScores
 from veil.questions.drawn import WIDEST, node_numbers
@@ -167,7 +167,7 @@ def test_a_drawn_tree_that_cannot_be_evaluated_is_refused_before_the_charge(wron
 def test_a_size_that_was_changed_has_no_say(forged):
     tree = replace(TREE)
     tree.__dict__.update(forged)
-    asked = own(tree, SCHEMA, dense=False)
+    asked = Owner(SCHEMA)(tree, dense=False)
     assert asked is not tree and not {*forged} & {*vars(asked)} - {"size", "width", "columns"}
     assert (asked.size, asked.width, asked.columns) == (TREE.size, TREE.width, TREE.columns)
 
@@ -176,9 +176,9 @@ def test_a_size_that_was_changed_has_no_say(forged):
 def test_path_scores_need_sorted_nodes_from_the_root_on(nodes):
     scorer = PathScores(TREE, np.array(nodes), np.zeros((len(nodes), 2)))
     with pytest.raises(BadInput, match="path scores"):
-        own(Predicted(scorer), SCHEMA)
+        Owner(SCHEMA)(Predicted(scorer))
     with pytest.raises(BadInput, match="one row for each node"):
-        own(Predicted(PathScores(TREE, np.zeros(1, np.int64), np.zeros((2, 2)))), SCHEMA)
+        Owner(SCHEMA)(Predicted(PathScores(TREE, np.zeros(1, np.int64), np.zeros((2, 2)))))
 
 
 def test_predictions_of_a_drawn_tree_can_be_counted_and_sums_need_parts():
@@ -186,7 +186,7 @@ def test_predictions_of_a_drawn_tree_can_be_counted_and_sums_need_parts():
     source = open_source(frame(50), SCHEMA, Ledger(10**6, "toy"), noise=0)
     assert source.count(Predicted(scorer), Budget(10**5)).value.sum(axis=1).tolist() == [0, 50]
     with pytest.raises(BadInput, match="a sum needs"):
-        own(Predicted(Sum(())), SCHEMA)
+        Owner(SCHEMA)(Predicted(Sum(())))
 
 
 def test_the_deepest_drawn_tree_can_be_numbered_and_one_more_level_cannot():
@@ -194,8 +194,8 @@ def test_the_deepest_drawn_tree_can_be_numbered_and_one_more_level_cannot():
     columns = [Categorical(name=f"c{i}", values=values, missing="0") for i in range(20)]
     schema = Schema(name="toy", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
     depth = deepest_drawn(schema)
-    own(unlisted(schema, depth, 1.0, 0.0, None, 1), schema, dense=False)
+    Owner(schema)(unlisted(schema, depth, 1.0, 0.0, None, 1), dense=False)
     with pytest.raises(BadInput, match="smaller depth"):
-        own(replace(unlisted(schema, depth, 1.0, 0.0, None, 1), depth=depth + 1), schema, dense=False)
+        Owner(schema)(replace(unlisted(schema, depth, 1.0, 0.0, None, 1), depth=depth + 1), dense=False)
     drawn = unlisted(schema, 99, 1.0, 0.0, "c3", 1)
     assert (drawn.depth, drawn.first, type(drawn)) == (depth, 3, Drawn)

@@ -474,11 +474,11 @@ def test_threads_share_one_ledger(ledger):
 
 
 def test_a_question_in_the_middle_of_a_charge_is_refused_and_does_no_harm(ledger):
-    with ledger.turn(write=True) as (turn, book):
+    with ledger.turn(write=True) as (turn, known):
         for ask in (lambda: ledger.spent, lambda: ledger.account.charge(Budget("0.1"), **ASK)):
             with pytest.raises(LedgerProblem, match="in the middle of a charge"):
                 ask()
-        turn.append(book.next({**ASK, "kind": "charge", "account": "/", "epsilon": "1/2"})[0], book.place)
+        turn.append(known.next({**ASK, "kind": "charge", "account": "/", "epsilon": "1/2"})[0], known.place)
     assert ledger.spent == Fraction(1, 2)
 
 

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from veil.errors import BudgetRefused, LedgerProblem
-from veil.kernel import Budget, Ledger, book, marks, store
+from veil.kernel import Budget, Ledger, entries, marks, store
 from veil.kernel import ledger as ledger_module
 
 pytestmark = [
@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning"),
 ]
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
-CODE = {module.__file__ for module in (ledger_module, store, book, marks)}
+CODE = {module.__file__ for module in (ledger_module, store, entries, marks)}
 
 
 def start(work):

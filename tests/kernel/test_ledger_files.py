@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from veil.errors import BadInput, LedgerProblem
-from veil.kernel import Budget, Ledger, book, marks, store
+from veil.kernel import Budget, Ledger, entries, marks, store
 from veil.kernel.store import Turn
 
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
@@ -397,7 +397,7 @@ def test_any_flipped_byte_is_refused(sound, tmp_path):
 
 
 def test_a_ledger_of_a_newer_format_asks_for_an_upgrade(tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "FORMAT", 2)
+    monkeypatch.setattr(entries, "FORMAT", 2)
     Ledger.create(tmp_path / "a.ledger", 1, "survey")
     monkeypatch.undo()
     with pytest.raises(LedgerProblem, match="pip install -U veil") as error:
@@ -453,7 +453,7 @@ class Failing:
 )
 def test_a_disk_that_takes_no_more_is_reported_and_charges_nothing(path, monkeypatch, room, message):
     ledger = Ledger.open(path)
-    monkeypatch.setattr(store, "Turn", lambda where, file: Turn(where, Failing(file, room)))
+    monkeypatch.setattr(store, "Turn", lambda where, file, process: Turn(where, Failing(file, room), process))
     for _ in range(2):
         with pytest.raises(LedgerProblem, match=message) as error:
             ledger.account.charge(Budget("0.1"), **ASK)
@@ -507,7 +507,7 @@ def test_whatever_happens_to_the_file_in_the_middle_of_a_charge_it_is_not_answer
             write = property(lambda self: self.__getattr__("write"))
 
         with monkeypatch.context() as patch:
-            patch.setattr(store, "Turn", lambda where, file, kind=Meddling: Turn(where, kind(file, 0)))
+            patch.setattr(store, "Turn", lambda where, file, own, kind=Meddling: Turn(where, kind(file, 0), own))
             with pytest.raises(LedgerProblem) as error:
                 ledger.account.charge(Budget("0.1"), **ASK)
         tell(error)
@@ -586,7 +586,7 @@ def test_a_file_that_changes_places_under_an_open_ledger_is_noticed(path, tmp_pa
 @pytest.mark.parametrize("field", ["time", "run", "purpose", "note", "file", "verb", "question", "protects", "private"])
 def test_an_entry_whose_words_are_no_text_is_damage_whatever_its_hash(path, field):
     first, second = path.read_bytes().splitlines(keepends=True)[:2]
-    kept = book.Book()
+    kept = entries.Entries()
     kept.add(first)
     odd = kept.next({**json.loads(second)["body"], field: ["odd"]})[0]
     forget(path)

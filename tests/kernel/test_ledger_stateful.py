@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from veil.errors import BudgetRefused, LedgerProblem
 from veil.kernel import Budget, Ledger
-from veil.kernel.book import ROOT
+from veil.kernel.entries import ROOT
 from veil.kernel.ledger import Account
 
 ASK = {"verb": "count", "question": "age by income", "noise": "operating system", "private": True}
@@ -99,14 +99,14 @@ class Ledgers(RuleBasedStateMachine):
     def crash_before_the_commit(self, where, epsilon):
         place, _ = self.pick(where, epsilon)
         for ledger in (self.file, self.memory):
-            with pytest.raises(Boom), ledger.turn(write=True) as (_, book):
-                book.next({"kind": "charge", "account": place, "epsilon": str(epsilon)})
+            with pytest.raises(Boom), ledger.turn(write=True) as (_, known):
+                known.next({"kind": "charge", "account": place, "epsilon": str(epsilon)})
                 raise Boom
 
     @rule(share=st.floats(0, 0.99))
     def leave_a_line_unfinished(self, share):
-        with self.file.turn(write=True) as (_, book), open(self.path, "ab") as raw:
-            line = book.next({**ASK, "kind": "charge", "account": "/", "epsilon": "1/1000"})[0]
+        with self.file.turn(write=True) as (_, known), open(self.path, "ab") as raw:
+            line = known.next({**ASK, "kind": "charge", "account": "/", "epsilon": "1/1000"})[0]
             raw.write(line[: int(share * len(line))])
 
     @rule()
@@ -131,8 +131,8 @@ class Ledgers(RuleBasedStateMachine):
 
     def _in_child(self, place, epsilon, moment):
         if moment == "middle":
-            with self.file.turn(write=True) as (_, book):
-                book.price(place, epsilon)
+            with self.file.turn(write=True) as (_, known):
+                known.price(place, epsilon)
                 os.kill(os.getpid(), signal.SIGKILL)
         try:
             Account(self.file, place).charge(Budget(epsilon), **ASK)

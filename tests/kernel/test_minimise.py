@@ -22,8 +22,8 @@ from veil.kernel.verbs.minimise import (
     SLIVER,
     amounts,
     distance,
+    group_noise,
     lattice,
-    lattice_laplace,
     movement,
     solve,
 )
@@ -637,10 +637,10 @@ class Told(SeededNoise):
 
 def test_the_lattice_holds_the_middles_of_the_cells_of_ideal_noise():
     noise, step = Told(0), Fraction(1, 8)
-    drawn = lattice_laplace(Fraction(3), step, 1000, noise)
+    drawn = group_noise([1000], Fraction(3), step, noise)
     assert noise.asked == 3 * step and (np.abs(drawn) == (np.arange(1000) + 0.5) / 8).all()
     assert 400 < (drawn > 0).sum() < 600
-    draws = lattice_laplace(Fraction(2), Fraction(1, 2), 100_000, SeededNoise(1))
+    draws = group_noise([100_000], Fraction(2), Fraction(1, 2), SeededNoise(1))
     assert np.mean(np.abs(draws) > 1) == pytest.approx(exp(-2), abs=0.005)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from veil import BadInput, Binned, Budget, Categorical, Linear, Numeric, Schema
-from veil.kernel import own
+from veil.kernel import Owner
 from veil.questions import Odds
 from veil.questions.odds import STEPS
 from veil.questions.scorers import UNIT
@@ -71,7 +71,7 @@ WRONG = {
 @pytest.mark.parametrize("odds", WRONG.values(), ids=WRONG)
 def test_odds_that_make_no_sense_are_refused(odds):
     with pytest.raises(BadInput):
-        own(Binned(odds, [0.0]), SCHEMA)
+        Owner(SCHEMA)(Binned(odds, [0.0]))
 
 
 def test_a_source_cuts_rows_by_their_odds(source):

@@ -24,8 +24,9 @@ from veil import (
     open_source,
 )
 from veil.kernel import tally
-from veil.kernel.tally import Tally, merging
+from veil.kernel.tally import Tally
 from veil.kernel.verbs import choose as choosing
+from veil.questions.bundling import merging
 
 SCHEMA = Schema(
     name="many",
@@ -75,7 +76,7 @@ def test_coarser_grids_are_added_up_without_the_rows(monkeypatch):
     """Of all levels of three columns, one look at the rows serves those nested in the finest."""
     looks = []
     count = tally.Tally._count
-    monkeypatch.setattr(tally.Tally, "_count", lambda self, grid: looks.append(grid) or count(self, grid))
+    monkeypatch.setattr(tally.Tally, "_count", lambda self, grid, rest: looks.append(grid) or count(self, grid, rest))
     dict(Tally(table(100)).each(TRIPLES))
     assert looks == [max(TRIPLES, key=lambda grid: grid.size)]
 

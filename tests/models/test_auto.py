@@ -15,6 +15,7 @@ from veil import (
     Budget,
     Categorical,
     Ledger,
+    LittleLearned,
     Numeric,
     PrivatePipeline,
     PrivateSelectKBest,
@@ -243,3 +244,18 @@ def test_numbers_need_no_tight_bounds():
     schema = Schema(name="loose", label=IRIS.label, column=columns)
     model = AutoClassifier(epsilon=20, schema=schema, random_state=0).fit(FLOWERS)
     assert (model.predict(FLOWERS) == FLOWERS[IRIS.label]).mean() > 0.6
+
+
+def test_weights_are_checked_by_their_own_odds(fair):
+    """Values that never arrived, or labels that nothing predicts, are not called a success."""
+    rows, schema = fair
+    settings = {"epsilon": 1, "schema": schema, "options": ["logistic"], "random_state": 0}
+    missing = rows.assign(**{column.name: None for column in schema.features})
+    shuffled = rows.assign(**{schema.label: rows[schema.label].sample(frac=1, random_state=1).to_numpy()})
+    assert AutoClassifier(**settings).fit(rows).verdict_.level == "fair"
+    for table in (missing, shuffled):
+        with pytest.warns(LittleLearned):
+            model = AutoClassifier(**settings).fit(table)
+        assert model.verdict_.bad and "in its own odds" in model.verdict_.words
+    receipt = model.releases_[-1].receipt
+    assert receipt.epsilon == Fraction(97, 100) * Fraction(3, 100) and receipt in model.receipts_

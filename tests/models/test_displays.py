@@ -35,7 +35,7 @@ def fitted(iris, **settings):
     return DecisionTreeClassifier(**{"epsilon": 8, "schema": schema, "random_state": 0, **settings}).fit(rows)
 
 
-@pytest.mark.parametrize("preset", TREES)
+@pytest.mark.parametrize("preset", [*TREES, "jostle"])
 @pytest.mark.parametrize("epsilon", ["1/10", 3, 1000])
 def test_the_nodes_are_those_that_the_model_predicts_by(preset, epsilon, iris, tmp_path):
     model = fitted(iris, preset=preset, epsilon=epsilon)

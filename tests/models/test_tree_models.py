@@ -23,7 +23,9 @@ from veil.plans.outcome import total
 from veil.plans.trees.trees import FORESTS, TREES
 from veil.report import report
 
-MODELS = [(DecisionTreeClassifier, preset) for preset in TREES] + [(RandomForestClassifier, p) for p in FORESTS]
+MODELS = [(DecisionTreeClassifier, preset) for preset in (*TREES, "jostle")] + [
+    (RandomForestClassifier, p) for p in FORESTS
+]
 
 
 @pytest.fixture(scope="module")

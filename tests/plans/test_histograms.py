@@ -5,13 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pairs import undiscerned
 from veil import WHOLE, BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
 from veil.kernel import SparseCounts
 from veil.kernel.verbs.sparse import occupied
 from veil.plans.histograms.grids import grids
 from veil.plans.histograms.privpfc import class_weights, privpfc
 from veil.plans.histograms.projected_histogram import cut_into, projected_histogram
-from veil.plans.histograms.projection import columns_for, undiscerned
+from veil.plans.histograms.projection import columns_for
 
 PLANS = [privpfc, projected_histogram]
 HUGE = 10**6

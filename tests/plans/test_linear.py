@@ -11,8 +11,9 @@ from sklearn.model_selection import train_test_split
 
 from veil import BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
 from veil.kernel import WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax
+from veil.kernel.settings import own_penalties
 from veil.kernel.shaped import equal_sums
-from veil.kernel.verbs.minimise import amounts, check_groups, check_penalties
+from veil.kernel.verbs.minimise import amounts, check_groups
 from veil.plans.finish import probabilities
 from veil.plans.linear import (
     LARGEST_COLUMN,
@@ -267,5 +268,5 @@ def test_the_penalty_never_leaves_too_little_for_the_noise(plan, columns, size, 
     for loss, axes, budget, given in settings:
         parts = [part.epsilon for part in budget.split(*given["shares"])]
         shapes = check_groups(given["groups"], [one.size for one in axes], len(parts))
-        ratios = check_penalties(given["penalty"], len(axes))
+        ratios = own_penalties(given["penalty"], len(axes))
         assert amounts(loss, parts, ratios, shapes, classes).last > 0

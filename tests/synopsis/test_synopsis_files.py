@@ -106,7 +106,16 @@ def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monke
 
 def test_a_synopsis_holds_only_what_is_on_the_list(synopsis, path):
     assert set(vars(synopsis)) == {"outcome_"}
-    assert set(vars(synopsis.outcome_)) == {"made", "method", "settings", "schema", "releases", "receipts", "searched"}
+    assert set(vars(synopsis.outcome_)) == {
+        "made",
+        "method",
+        "settings",
+        "schema",
+        "releases",
+        "receipts",
+        "searched",
+        "trace",
+    }
     body = json.loads(zipfile.ZipFile(path).read("synopsis.json"))
     assert set(body) == {"method", "settings", "private", "table", "releases", "searched"}
 

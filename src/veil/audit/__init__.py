@@ -27,6 +27,7 @@ from .ours import ours
 from .pairs import pairs
 from .people import people
 from .ranges import ranges
+from .trees import trees
 from .words import words
 
 __all__ = ["Case", "Finding", "audit", "cases", "examine", "facts", "look", "table", "trials_of"]
@@ -42,7 +43,7 @@ Progress = Callable[[str, int, int], object]
 def cases() -> tuple[Case, ...]:
     """Every case: our verbs, broken twins with their counterparts, bins, histograms, choices, models and others."""
     asked = (*ours(), *pairs(), *bins(), *ranges(), *histograms(), *choices())
-    return (*asked, *models(), *evaluations(), *words(), *people())
+    return (*asked, *models(), *trees(), *evaluations(), *words(), *people())
 
 
 def look(number: int, deep: bool = False) -> Finding:

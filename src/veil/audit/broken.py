@@ -31,7 +31,7 @@ DEMANDS = 4  # questions that the analyst of `charged_afterwards` asks
 
 
 def raised(table: Table) -> int:
-    """The number of rows of a table, by which they raise a count."""
+    """The number of rows of a table: what a count of all of them is without noise."""
     return len(table["label"])
 
 

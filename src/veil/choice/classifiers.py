@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from math import log, sqrt, tanh
 from pathlib import Path
@@ -27,9 +28,12 @@ TO_SIZE = 3  # per cent of the budget, for the class totals
 GOALS: Mapping[str, Mapping[str, float] | None] = {"both": None, "auc": {"auc": 1.0}, "accuracy": {"accuracy": 1.0}}
 EPSILONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 WIDTH = 0.8
+IMPORTANCE = {"signal": 3.0, "weights": 0.7, "columns": 0.7, "numbers": 0.5, "plenty": 0.5, "many": 0.5}
 BETWEEN = ("plenty", "many")  # facts that set methods apart; more of them are worse on families left out
 NARROW = 0.5
-MARGINS = {"auc": 0.02, "accuracy": 0.02}  # so that 90 % of tables in families left out lie within: see docs/choice.md
+# added to both ends of an interval, so that it holds 90 % of tables in families left out: see docs/choice.md
+MARGINS = {"auc": 0.087, "accuracy": 0.078}
+PLANNED = {"auc": 0.053, "accuracy": 0.033}  # the same without the share of the largest class, which a plan cannot know
 
 
 def _count(source: Source, budget: Budget) -> "Release[object]":
@@ -93,11 +97,11 @@ METAFEATURES = (ROWS, *(Metafeature(name, _from_answer(name)) for name in NAMES)
 
 
 def _lead_of_logistic(facts: Facts) -> float:
-    """About how much better than PrivPfC a logistic regression is: it needs a row times epsilon for each weight, with
-    more than two classes five."""
+    """About how much better than PrivPfC a logistic regression is: it needs half a row times epsilon for each weight,
+    with more than two classes five rows."""
     if facts["many"]:
         return 0.03 * tanh((facts["plenty"] - log(5)) / 2)
-    return 0.025 * tanh(facts["plenty"])
+    return 0.025 * tanh(facts["plenty"] - log(0.5))
 
 
 def _lead_of_blend(facts: Facts) -> float:
@@ -107,13 +111,26 @@ def _lead_of_blend(facts: Facts) -> float:
 
 
 FORMULAS = {"logistic": _lead_of_logistic, "blend": _lead_of_blend}  # which traces correct
-SETTINGS: dict[str, Any] = {"width": WIDTH, "between": BETWEEN, "narrow": NARROW, "formulas": FORMULAS}
+SETTINGS: dict[str, Any] = {
+    "importance": IMPORTANCE,
+    "width": WIDTH,
+    "between": BETWEEN,
+    "narrow": NARROW,
+    "formulas": FORMULAS,
+    "limits": (0.0, 1.0),
+}
 
 
 @cache
 def known() -> Nearby:
     """What every method did on public databases, ready to predict."""
     return Nearby(read_traces(FILE), **SETTINGS, margins=MARGINS)
+
+
+@cache
+def planned() -> Nearby:
+    """The same for a plan, which knows less and is less sure."""
+    return replace(known(), margins=PLANNED)
 
 
 class Expected(NamedTuple):
@@ -153,11 +170,10 @@ def facts_of(schema: Schema, rows: float, epsilon: float) -> dict[str, float]:
 
 def expect(schema: Schema, rows: float, epsilon: float) -> Expected:
     """How good every method is expected to be on a table of this schema, from what it did on public tables."""
-    facts, nearby = facts_of(schema, rows, epsilon), known()
-    tables = nearby.predict(facts)
+    facts, nearby = facts_of(schema, rows, epsilon), planned()
     lines = [
-        Prediction(option, measure, *(float(min(max(value, 0.0), 1.0)) for value in table[place]))
-        for measure, table in tables.items()
+        Prediction(option, measure, *table[place].tolist())
+        for measure, table in nearby.predict(facts).items()
         for place, option in enumerate(nearby.traces.options)
     ]
     return Expected(tuple(lines), nearby.nearest(facts), nearby.far(facts))

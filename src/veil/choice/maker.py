@@ -32,7 +32,8 @@ class ChoiceMaker:
     (`trained_on` makes them, `traces` gives them), or by the formula as corrected by traces. The best one runs with all
     that is left. The choice depends on the rows through paid answers alone. `goal` weighs the measures (None: alike).
 
-    After a call, `trace` has the facts with their noise and price, every prediction, and the choice.
+    After a call, `trace` has the facts with their noise and price, every prediction, and the choice. A choice may also
+    stand inside a plan: `pick` takes facts that the plan knows already, and gives the name of the best option.
     """
 
     def __init__(
@@ -89,6 +90,13 @@ class ChoiceMaker:
         trace = self.trace = self.decide(seen.facts, usable, left_out)
         chosen = next(option for option in usable if option.name == trace.chosen)  # not of self: threads may share it
         return chosen.run(source, seen.left, seen.given)
+
+    def pick(self, facts: Mapping[str, float]) -> str:
+        """The name of the option that is predicted to be the best, for a plan that is under way: the facts must be
+        public by now, and nothing is asked or run. `trace` tells how it came about."""
+        known = tuple(Fact(name, finite(value, f"fact {name!r}")) for name, value in facts.items())
+        self.trace = self.decide(known, self.options, {})
+        return self.trace.chosen
 
     def usable(self, schema: Schema, budget: Budget) -> tuple[list[Option], dict[str, str]]:
         """The options that can be used, and why the others cannot; by public facts, before anything is charged."""

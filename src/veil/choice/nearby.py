@@ -35,15 +35,20 @@ class Nearby:
     width: float = WIDTH
     formulas: Mapping[str, Formula] | None = None
     margins: Mapping[str, float] | None = None  # for each measure: added to both ends of an interval
+    limits: tuple[float, float] = (-np.inf, np.inf)  # between which every measure lies
     between: tuple[str, ...] = ()
     narrow: float = WIDTH  # of the kernel over the facts in `between`
 
     @cached_property
+    def unit(self) -> Numbers:
+        """One over the standard deviation of each fact; 0 for one that never differs."""
+        spread = self.traces.facts.std(axis=0)
+        return np.asarray(1 / np.where(spread > 0, spread, np.inf))
+
+    @cached_property
     def scale(self) -> Numbers:
         """What each fact is multiplied with: its importance over its standard deviation."""
-        weights = np.array([(self.importance or {}).get(name, 1.0) for name in self.traces.fact_names])
-        spread = self.traces.facts.std(axis=0)
-        return np.asarray(weights / np.where(spread > 0, spread, np.inf))
+        return self.unit * [(self.importance or {}).get(name, 1.0) for name in self.traces.fact_names]
 
     @cached_property
     def residuals(self) -> dict[str, Numbers]:
@@ -64,11 +69,11 @@ class Nearby:
         return float(np.median(nearest))
 
     def distances(self, facts: Mapping[str, float], among: Sequence[str] = ()) -> Numbers:
-        """How far each database is, over the facts that are known here, or over those of them that are named."""
+        """How far each database is, over the facts that are known here; or over those that are named, all alike."""
         names = [name for name in among or self.traces.fact_names if name in facts]
         known = [self.traces.fact_names.index(name) for name in names]
         here = np.array([facts[self.traces.fact_names[place]] for place in known])
-        apart = (self.traces.facts[:, known] - here) * self.scale[known]
+        apart = (self.traces.facts[:, known] - here) * (self.unit if among else self.scale)[known]
         return np.asarray(np.sqrt((apart**2).sum(axis=1)))
 
     def weights(self, facts: Mapping[str, float], among: Sequence[str] = ()) -> Numbers:
@@ -89,7 +94,7 @@ class Nearby:
             columns = np.array([_summary(column, weights) for column in table.T])
             shift = self._means(table, weights, narrow) - columns[:, 0]
             margin = (self.margins or {}).get(measure, 0.0)
-            found[measure] = columns + (shift + said)[:, None] + np.array([0, -margin, margin])
+            found[measure] = np.clip(columns + (shift + said)[:, None] + np.array([0, -margin, margin]), *self.limits)
         return found
 
     def _means(self, table: Numbers, weights: Numbers, narrow: Numbers) -> Numbers:

@@ -49,17 +49,22 @@ class Metafeature:
             )
 
 
+def _nothing_to_run(source: Source, budget: Budget) -> Any:
+    raise BadInput("this option is a name without a plan: use `pick`, which runs nothing")
+
+
 @dataclass(frozen=True)
 class Option:
     """One way to answer, by name.
 
-    `answer(source, budget, ...)` is a plan. `predict` tells from the facts how good it will be, the higher the better:
-    a formula of the programmer's, or None to learn it from traces; a formula is corrected by traces if there are some.
-    `check(schema, budget)` raises BadInput if the option cannot be used; without it the plan is tried on no rows.
+    `answer(source, budget, ...)` is a plan; an option of a choice inside another plan has none. `predict` tells from
+    the facts how good it will be, the higher the better: a formula of the programmer's, or None to learn it from
+    traces; a formula is corrected by traces if there are some. `check(schema, budget)` raises BadInput if the option
+    cannot be used; without it the plan is tried on no rows.
     """
 
     name: str
-    answer: Callable[..., Any]
+    answer: Callable[..., Any] = _nothing_to_run
     predict: Predict | None = None
     check: Callable[[Schema, Budget], None] | None = None
 

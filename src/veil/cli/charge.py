@@ -35,6 +35,7 @@ MOST_ROWS = 10**12
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**12), Fraction(10**9)  # that something is predicted for
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
+PLANNED = ("answer", "about", "epsilon", "scale", "within", "expected")  # names of what a plan says of an answer
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
 Public = Annotated[Path, typer.Option(help="What is public about them, a TOML file.")]
@@ -245,8 +246,7 @@ def show_plan(
     seconds = SECONDS * (len(schema.features) + 1)
     expected, largest = expect(releases, schema), dominant(releases, schema)
     if as_json:
-        names = ["answer", "about", "epsilon", "scale", "within", "expected"]
-        rows = [{**dict(zip(names, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
+        rows = [{**dict(zip(PLANNED, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
         estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
         left = amounts(left=shared.left) if shared else {}
         told = {"verdict": expected.to_dict(), "largest": largest, "expected": [asdict(one) for one in quality]}
@@ -258,16 +258,7 @@ def show_plan(
     show_table("The plan", [*HEADER, "of about"], shown)
     _say_how_to_read(releases)
     _say_of_about(schema)
-    if len({release.receipt.account for release in releases}) > 1:
-        console.print("Answers about disjoint rows cost what the dearest of them do.")
-    verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}
-    if verbs:
-        made_up = f"those of {guessed_rows(schema):,} made-up rows"
-        console.print(f"Later questions follow from earlier answers, here from {made_up}.")
-    if "choose_bins" in verbs:
-        console.print("choose_bins finds bins within the bounds, before anything else: in a run, those of its rows.")
-    if verbs - {"quantiles", "minimise", "choose_bins"}:
-        console.print("Choosing takes time of its own: each candidate is counted.")
+    _say_of_verbs(releases, schema)
     _say_left(shared, cost)
     _say_size(schema, seconds, width)
     if largest:
@@ -278,6 +269,20 @@ def show_plan(
     if quality:
         console.print(f"{in_words(quality)}.", markup=False, soft_wrap=True)
     console.print("Nothing was charged, and no row was opened.")
+
+
+def _say_of_verbs(releases: Sequence[Any], schema: Schema) -> None:
+    """Print notes on a plan's answers: whether they are about disjoint rows, build on each other, or take time."""
+    if len({release.receipt.account for release in releases}) > 1:
+        console.print("Answers about disjoint rows cost what the dearest of them do.")
+    verbs = {release.receipt.verb for release in releases if not release.receipt.verb.startswith("count")}
+    if verbs:
+        made_up = f"those of {guessed_rows(schema):,} made-up rows"
+        console.print(f"Later questions follow from earlier answers, here from {made_up}.")
+    if "choose_bins" in verbs:
+        console.print("choose_bins finds bins within the bounds, before anything else: in a run, those of its rows.")
+    if verbs - {"quantiles", "minimise", "choose_bins"}:
+        console.print("Choosing takes time of its own: each candidate is counted.")
 
 
 def _width(schema: Schema) -> int:

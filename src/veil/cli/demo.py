@@ -25,8 +25,6 @@ def demo(
 ) -> None:
     """Train a private classifier on a real survey: who had an affair? Then show how good it is and what it cost."""
     from ..compare.data import load, split  # these take longer to load than the other commands to run
-    from ..compare.measures import measures
-    from ..compare.methods import find
     from ..evaluate import private_roc_curve
     from ..models import NaiveBayesClassifier
     from ..report import report
@@ -43,17 +41,14 @@ def demo(
         parts = split(data, 0)
         model.fit(parts.train, parts.labels)
         step()
-        odds = {f"private naive Bayes, epsilon {epsilon}": model.predict_proba(parts.test)}
-        odds |= {name: find(method).run(parts, 1.0, 0)[0] for method, name in OTHERS.items()}
-        found = {name: measures(parts.truth, rows) for name, rows in odds.items()}
-        quality = [(name, measured["accuracy"], measured["auc"]) for name, measured in found.items()]
-        public = parts.test, [data.schema.classes[code] for code in parts.truth]
+        quality = _quality(parts, model, f"private naive Bayes, epsilon {epsilon}")
+        truth = np.array(data.schema.classes)[parts.truth]
         step()
+        public = parts.test, [*truth]
         draft.write_text(
             report(model, left=ledger.left, limit=ledger.limit, quality=quality, check=public), encoding="utf-8"
         )
         step()
-        truth = np.array(data.schema.classes)[parts.truth]
         apart = Ledger(Budget(epsilon), data.schema.name)  # the held-out rows are others: a budget of their own
         curve = private_roc_curve(model, parts.test, truth, epsilon=epsilon, ledger=apart, random_state=seed)
         drawing = out.with_name(f"{out.stem}-roc.svg")
@@ -69,6 +64,17 @@ def demo(
     console.print(f"Drawn beside the exact curve, since this survey is public: {drawing.resolve()}", soft_wrap=True)
     console.print(f"What was asked, released and promised, with plots: {out.resolve()}", markup=False, soft_wrap=True)
     console.print("\nNext: veil schema new DATA.csv, which starts the schema of a table of yours.", markup=False)
+
+
+def _quality(parts: Any, model: Any, name: str) -> list[tuple[str, float, float]]:
+    """Name, accuracy and AUC on the test rows, which are public here: of the model, and of what is not private."""
+    from ..compare.measures import measures
+    from ..compare.methods import find
+
+    odds = {name: model.predict_proba(parts.test)}
+    odds |= {other: find(method).run(parts, 1.0, 0)[0] for method, other in OTHERS.items()}
+    found = {one: measures(parts.truth, rows) for one, rows in odds.items()}
+    return [(one, measured["accuracy"], measured["auc"]) for one, measured in found.items()]
 
 
 def draw_beside(curve: Any, truth: Any, scores: Any, path: Path) -> None:

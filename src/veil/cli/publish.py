@@ -66,7 +66,6 @@ def publish(
 
     veil query asks it for nothing, and so does Python: veil.load_synopsis("synopsis.veil").
     """
-    from ..choice.ranges import words_of
     from ..synopsis.publish import asked, rehearse_publish, settled
 
     declared, budget = Schema.read(schema), Budget(epsilon)
@@ -99,17 +98,24 @@ def publish(
         )
         return
     charge.say(made, "table", out, page, charged, shared is not None)
-    if synthetic:
-        console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
-    if columns and made.trace_:
-        console.print(f"Chosen: {words_of(made.trace_)}.", markup=False, soft_wrap=True)
-    what = "The table and its synthetic rows hold" if synthetic else "The table holds"
-    console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
-    if not columns and (left_out := _left_out(made)):
-        console.print(f"Nothing of {', '.join(map(readable, left_out))}: the budget went to the others.", markup=False)
+    _say_columns(made, synthetic, chosen=not columns)
     if not made.verdict_.bad:
         console.print(f"Next: veil query {out} --where ...", markup=False)
         console.print(f'In Python: veil.load_synopsis("{out}").to_frame()', markup=False)
+
+
+def _say_columns(made: Any, synthetic: Path | None, chosen: bool) -> None:
+    """Print which columns were published and, if the method has chosen them, which were not."""
+    if synthetic:
+        console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
+    if not chosen and made.trace_:
+        from ..choice.ranges import words_of
+
+        console.print(f"Chosen: {words_of(made.trace_)}.", markup=False, soft_wrap=True)
+    what = "The table and its synthetic rows hold" if synthetic else "The table holds"
+    console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
+    if chosen and (left_out := _left_out(made)):
+        console.print(f"Nothing of {', '.join(map(readable, left_out))}: the budget went to the others.", markup=False)
 
 
 def _left_out(made: Any) -> list[str]:

@@ -94,7 +94,7 @@ def train(
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
         charge.say_verdict(found.verdict_)
     if model.outcome_.trace:
-        _say_choice(model, known=found is not None)
+        _say_choice(model, measured=found is not None)
     if not model.verdict_.bad:
         console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
 
@@ -160,9 +160,9 @@ def _expected_of(trace: Any) -> list[Any]:
     return [one for one in rehearsed.predictions if one.option == rehearsed.chosen]
 
 
-def _say_choice(model: Any, known: bool) -> None:
-    """Print what was chosen and why, and what to expect of it unless it was measured or the verdict knows better."""
-    for line in model.trace_.in_words()[: 1 if known or model.verdict_.bad else None]:
+def _say_choice(model: Any, measured: bool) -> None:
+    """Print what was chosen and why, and what to expect of it unless that is known better."""
+    for line in model.trace_.in_words()[: 1 if measured or model.verdict_.bad else None]:
         console.print(line, markup=False, soft_wrap=True)
     for name, reason in (model.trace_.left_out or {}).items():
         console.print(f"Left out: {name}: {reason}.", markup=False, soft_wrap=True)

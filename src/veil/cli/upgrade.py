@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..errors import LedgerProblem
 from ..files.tables import new_file
-from ..kernel import Book, line_of
+from ..kernel import Entries, line_of
 
 ENTRIES = "SELECT number, hash, body FROM entries ORDER BY number"
 OLD = b"SQLite format 3\0"
@@ -52,7 +52,7 @@ def _file_at(path: Path) -> tuple[int, int]:
 
 
 def _check(lines: list[bytes]) -> None:
-    entries = Book()
+    entries = Entries()
     for line in lines:
         entries.add(line)
     if not lines:

@@ -52,11 +52,3 @@ def area(positive: npt.NDArray[np.bool_], scores: Numbers) -> float:
     if not ones or not zeros:
         return np.nan
     return float((rankdata(scores)[positive].sum() - ones * (ones + 1) / 2) / (ones * zeros))
-
-
-def agreement(found: set[Any], true: set[Any]) -> dict[str, float]:
-    """Precision, recall, F1 and Jaccard's index of a found set against the true one; all 1 if they are equal."""
-    both, either = len(found & true), len(found | true)
-    precision, recall = (both / len(part) if part else float(not either) for part in (found, true))
-    f1 = 2 * both / (len(found) + len(true)) if either else 1.0
-    return {"precision": precision, "recall": recall, "f1": f1, "jaccard": both / either if either else 1.0}

@@ -98,7 +98,7 @@ def carry_out(
     out: str | os.PathLike[str] | None,
     progress: Progress,
 ) -> pa.Table:
-    """The rows of a plan, in its order: those that `out` has already, and those that `work` computes."""
+    """The results of all tasks, in the order of the plan: from the file `out` if it has them, else made by `work`."""
     rows = _held(out)
     held = {_key(row) for row in rows}
     todo = [task for task in plan if task.key not in held]

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from ..kernel import PATH, VERSION, Budget, Receipt, Release, SparseCounts, own
+from ..kernel import PATH, VERSION, Budget, Owner, Receipt, Release, SparseCounts
 from ..plans.outcome import Outcome
 from ..plans.ranges.spread import Spread
 from ..questions import (
@@ -218,16 +218,28 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         _check_question(release.question, schema)
     if type(release.value).__name__ in KINDS and type(release.value) is not SparseCounts:
         _check_question(release.value, schema)  # that was chosen
-    if release.receipt.verb == "choose_each":
-        insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
-    if release.receipt.verb == "choose_range":
-        insist(type(release.value) is int and release.value >= 0)
-    if release.receipt.verb == "occupied":
-        insist(type(release.value) is int and release.scale is not None)
-    if release.receipt.verb in ("choose_best", "segments", "sift"):
-        insist(release.value.dtype == np.int64 and release.value.ndim == 1 and bool(np.all(release.value >= 0)))
-    if release.receipt.verb == "choose_above":
-        insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 2)
+    if release.receipt.verb in COUNTS:
+        _check_counts(release, schema)
+    else:
+        _check_choice(release.receipt.verb, release.value)
+
+
+def _check_choice(verb: str, value: Any) -> None:
+    """Raise unless the answer of a verb that does not count has the type and shape that it gives."""
+    if verb == "choose_range":
+        insist(type(value) is int and value >= 0)
+    if verb == "occupied":
+        insist(type(value) is int)
+    if verb in ("choose_best", "choose_each", "segments", "sift"):
+        insist(value.dtype == np.int64 and value.ndim == 1 and bool(np.all(value >= 0)))
+    if verb == "choose_above":
+        insist(value.dtype == np.int64 and value.ndim == 2 and value.shape[1] == 2)
+    if verb in ("minimise", "minimise_words"):
+        insist(value.dtype == np.int64 and value.ndim == 2 and value.size > 0)
+
+
+def _check_counts(release: Release[Any], schema: Schema) -> None:
+    """Raise unless counts have the classes, type and shape that their question asks for."""
     if release.receipt.verb == "count" and release.question is None:  # of groups of cells, as a histogram has them
         insist(release.classes == ("",) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 1)
@@ -235,8 +247,6 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
         shape = (release.question.size, len(release.classes))
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.shape == shape)
-    if release.receipt.verb in ("minimise", "minimise_words"):
-        insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.size > 0)
     if release.receipt.verb in ("count_sparse", "count_words_sparse"):
         known = (schema.classes, ("",)) if type(release.question) is Bag else (schema.classes,)
         insist(release.classes in known and release.scale is not None)
@@ -244,7 +254,7 @@ def _check_release(release: Release[Any], schema: Schema) -> None:
 
 
 def _check_question(question: Any, schema: Schema) -> None:
-    own(question, schema, dense=False)
+    Owner(schema)(question, dense=False)
     for axis in question.axes if type(question) is Grid else ():
         insist(all(isinstance(name, str) for name in axis.names))
 

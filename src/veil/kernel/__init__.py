@@ -4,13 +4,13 @@ Outside of this folder everything is imported from here; what is not in this lis
 """
 
 from ..views import Receipt
-from .book import PATH, Book, line_of
 from .budget import Budget, exact
+from .entries import PATH, Entries, line_of
 from .ledger import VERSION, Ledger
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
-from .noise import SMALLEST_EPSILON, SeededNoise, SystemNoise, make_noise
+from .noise import SMALLEST_EPSILON, SystemNoise
 from .opendp import OpenDPNoise
-from .owning import MOST_COUNTS, own, whole
+from .owning import MOST_COUNTS, Owner, whole
 from .recoding import replaced
 from .release import Release, SparseCounts
 from .scores import (
@@ -27,20 +27,21 @@ from .scores import (
     Rows,
     Score,
 )
-from .shaped import LARGEST_COLUMN
-from .source import Source, open_source
+from .seeded import SeededNoise
+from .settings import LARGEST_COLUMN, MOST_CURVATURE
+from .source import Source, make_noise, open_source
 from .tally import stacked
-from .verbs.minimise import MOST_CURVATURE, WEIGHT_UNIT
+from .verbs.minimise import WEIGHT_UNIT
 from .verbs.segments import MOST_CELLS as MOST_SEGMENTED
 
 # fmt: off
 __all__ = [
-    "Book", "Budget", "Cellwise", "Correct", "Difference", "Discernibility", "Entropy", "ExpectedCorrect",
+    "Budget", "Cellwise", "Correct", "Difference", "Discernibility", "Entries", "Entropy", "ExpectedCorrect",
     "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
-    "MOST_SEGMENTED",
-    "Majority", "OpenDPNoise", "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
+    "MOST_SEGMENTED", "Majority", "OpenDPNoise", "Owner",
+    "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
     "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",
     "exact", "line_of",
-    "make_noise", "open_source", "own", "replaced", "stacked", "whole",
+    "make_noise", "open_source", "replaced", "stacked", "whole",
 ]
 # fmt: on

@@ -1,55 +1,39 @@
 """Asking: what all questions to private rows share. They check, charge, compute, perturb and wrap, in this order."""
 
 from fractions import Fraction
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, Self
 
 from .. import wording
 from ..progress import advance
 from ..schema import Schema
-from ..schema.refusing import refuse
-from ..views import Receipt
+from ..schema.fine import check_finer
+from ..schema.refusing import Sealed, refuse
+from ..views import Receipt, Record, ShownSource
 from .budget import Budget
 from .ledger import Account
 from .noise import SMALLEST_EPSILON, Noise
-from .recoding import own_columns, replaced
+from .recoding import owned, replaced
 from .release import Release
 from .table import Table
 
 
-class Record(NamedTuple):
-    releases: list[Release[Any]]
-    receipts: list[Receipt]
-
-
-class Asking:
+class Asking(ShownSource, Sealed):
     """Private rows behind their account; base class of the verbs, which are in the folder of that name."""
 
     def __init__(
         self, table: Table, own: Schema, shown: Schema, account: Account, noise: Noise, record: "Record | None" = None
     ) -> None:
         self._table, self._own, self._account, self._noise = table, own, account, noise
-        self._shown, self._record = shown, record or Record([], [])
-
-    @property
-    def schema(self) -> Schema:
-        """What is public about the rows, to look at: whoever has it may change it, so no answer goes by it."""
-        return self._shown
-
-    @property
-    def record(self) -> Record:
-        """The releases and receipts of this source and its parts so far, each in order."""
-        return Record([*self._record.releases], [*self._record.receipts])
+        self._shown, self._record = shown, record or Record([], [])  # to look at: no answer goes by them
 
     def recode(self, *columns: Any) -> Self:
-        """A source over the same rows and account that has these columns instead of those of their names: with other
-        bins, whose edges are among the fine ones, or with values pooled."""
-        own = own_columns(columns, self._own, self._table.columns)
+        """A source of the same rows and account in which each given column replaces the one of the same name: with
+        other bins, whose edges must be fine cuts, or with values pooled."""
+        own = [*map(owned, columns)]
+        check_finer(own, self._own, self._table.columns.columns)
+        refuse(self._own.label in [column.name for column in own], wording.RECODED)
         table, schemas = self._table.recoded(own), (replaced(self._own, own), replaced(self._shown, columns))
         return type(self)(table, *schemas, self._account, self._noise, self._record)
-
-    def per_row(self, budget: Budget) -> Fraction:
-        """The epsilon of one row, where the budget protects a person with several rows."""
-        return budget.per_row(self._own.rows_per_person)
 
     def _per_row(self, budget: Budget, parts: int = 1) -> Fraction:
         """The epsilon of one row in each of `parts` equal parts; refuses one too small for the samplers."""
@@ -68,9 +52,3 @@ class Asking:
         release = Release(value, scale, receipt, *question)
         self._record.releases.append(release)
         return release
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("private rows cannot be copied or pickled: open the source again where you need it")
-
-    def __repr__(self) -> str:
-        return f"<private rows of {self._own.name!r}>"

@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import partial
 
 Bounds = Callable[[int], tuple[int, int]]
+Power = Callable[[int, int], tuple[int, int]]
 
 
 class Uniform:
@@ -56,9 +57,7 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     return low >> work - bits, -(-high >> work - bits)
 
 
-def count_below(
-    uniform: Uniform, power: Callable[[int, int], tuple[int, int]], guess: int = 1, limit: int | None = None
-) -> int:
+def count_below(uniform: Uniform, power: Power, guess: int = 1, limit: int | None = None) -> int:
     """The number of k >= 1 with U < x^k, or `limit` if that is smaller: gallop from a guess, then bisect. `power(k,
     bits)` bounds 2^bits x^k."""
 

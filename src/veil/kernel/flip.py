@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from .. import wording
 from .noise import BLOCK, Integers, Noise
+from .owning import own_integers
 
 LARGEST = 1 << 30  # handicap
 
@@ -42,7 +43,5 @@ def permute_and_flip_each(scores: Integers, allowed: npt.NDArray[np.bool_], rate
 
 def own_handicaps(handicaps: Any, count: int) -> Integers:
     """A copy of the handicaps: one whole number for each candidate, none so large that scores could overflow."""
-    marks = np.array(np.array(np.zeros(count, np.int64) if handicaps is None else handicaps))  # see `own_ways`
-    if marks.shape != (count,) or marks.dtype.kind not in "iu" or not np.all((-LARGEST <= marks) & (marks <= LARGEST)):
-        raise BadInput(f"give a handicap for each candidate: whole numbers from {-LARGEST} to {LARGEST}")
-    return marks.astype(np.int64)
+    given = np.zeros(count, np.int64) if handicaps is None else handicaps
+    return own_integers(given, (count,), -LARGEST, LARGEST, wording.HANDICAPS.format(LARGEST))

@@ -21,13 +21,12 @@ from ..errors import BudgetRefused, LedgerProblem
 from ..schema.refusing import refuse
 from ..views import Receipt, ShownLedger, check_file
 from . import marks
-from .book import PATH as PATH
-from .book import ROOT, Book, Entry, first_line, unit_of
 from .budget import CHARGED, Budget, fits
+from .entries import PATH as PATH
+from .entries import ROOT, Entries, Entry, first_line, unit_of
 from .store import Place, Store, Turn, create_file
 
 VERSION = version("veil")
-MOST_WORDS = 500  # letters of a note
 
 
 @dataclass
@@ -35,7 +34,7 @@ class _Kept:
     """Where a ledger is stored, its state as last read, and the newest entry ever seen."""
 
     store: Store
-    book: Book | None = None
+    known: Entries | None = None
     newest: marks.Mark | None = None
 
 
@@ -68,68 +67,52 @@ class Ledger(ShownLedger):
         self._know(self._now())
         return self
 
-    def noted(self, note: str = "", *, purpose: str = "", file: str | os.PathLike[str] = "") -> "Ledger":
-        """The same ledger, whose receipts from here on say what for: a note, a purpose, and the file that is made."""
-        words = {"note": note, "purpose": purpose, "file": os.fspath(file)}
-        fitting = all(isinstance(text, str) and len(text) <= MOST_WORDS for text in words.values())
-        refuse(not fitting, f"note, purpose and file must be texts of at most {MOST_WORDS} letters")
-        view = type(self).__new__(type(self))
-        view.__dict__ |= {**self.__dict__, "_words": self._words | {key: text for key, text in words.items() if text}}
-        return view
-
     @contextmanager
-    def turn(self, write: bool = False) -> Iterator[tuple[Turn, Book]]:
-        """One turn at the store, and what is known after reading what is new there.
+    def turn(self, write: bool = False) -> Iterator[tuple[Turn, Entries]]:
+        """A turn at the store, to read or to append one entry, and the checked entries up to now.
 
         An entry that was known once, here or to the mark on this machine, must still be there. Marks are written
         after entries, so one that is read before the lines is among them.
         """
         with self._kept.store.turn(write) as turn:
-            book = self._catch_up(turn)
-            mark = marks.read(book.id) if self._kept.store.path else None
-            if mark and not book.has(mark) and not (book := self._catch_up(turn)).has(mark):
-                raise LedgerProblem(wording.OLD.format(self._kept.store, mark[0], marks.place(book.id)))
-            yield turn, book
+            known = self._catch_up(turn)
+            mark = marks.read(known.id) if self._kept.store.path else None
+            if mark and not known.has(mark) and not (known := self._catch_up(turn)).has(mark):
+                raise LedgerProblem(wording.OLD.format(self._kept.store, mark[0], marks.place(known.id)))
+            yield turn, known
 
-    def _catch_up(self, turn: Turn) -> Book:
-        kept, book = self._kept, self._kept.book or Book()
-        lines, place = turn.after(book.place)
-        kept.book = None  # if interrupted in the middle, all is read again
+    def _catch_up(self, turn: Turn) -> Entries:
+        kept, known = self._kept, self._kept.known or Entries()
+        lines, place = turn.after(known.place)
+        kept.known = None  # if interrupted in the middle, all is read again
         for line in lines:
-            book.add(line)
-        book.place = place
-        refuse(not book.hashes, wording.NOT_A_LEDGER.format(kept.store), LedgerProblem)
-        refuse(not book.has(kept.newest), wording.CHANGED_MEANWHILE.format(kept.store), LedgerProblem)
-        kept.newest, kept.book = (len(book.hashes), book.hashes[-1]), book
-        return book
+            known.add(line)
+        known.place = place
+        refuse(not known.hashes, wording.NOT_A_LEDGER.format(kept.store), LedgerProblem)
+        refuse(not known.has(kept.newest), wording.CHANGED_MEANWHILE.format(kept.store), LedgerProblem)
+        kept.newest, kept.known = (len(known.hashes), known.hashes[-1]), known
+        return known
 
-    def _now(self) -> Book:
-        with self.turn() as (_, book):
-            return book
+    def _now(self) -> Entries:
+        with self.turn() as (_, known):
+            return known
 
     def run(self, purpose: str = "") -> "Account":
         """The account of the whole table, for one run, with this purpose unless the ledger was given one."""
         return Account(self, ROOT, words={"purpose": purpose, **self._words})
 
-    def entries(self) -> list[tuple[Entry, Fraction]]:
-        """All entries, checked from the first to the last, each with the total after it."""
-        with self.turn() as (turn, _):
-            lines, book = turn.after(Place())[0], Book()
-        return [(book.add(line), book.spent) for line in lines]
-
-    def append(self, turn: Turn, book: Book, body: dict[str, Any]) -> Entry:
+    def append(self, turn: Turn, known: Entries, body: dict[str, Any]) -> Entry:
         """Append one entry. The state changes only when its line is read back, as by any other process."""
-        line, entry = book.next(body)
-        turn.append(line, book.place)
+        line, entry = known.next(body)
+        turn.append(line, known.place)
         if self._kept.store.path:
-            marks.write(book.id, (entry[0], entry[2]))
+            marks.write(known.id, (entry[0], entry[2]))
         return entry
 
-    def __copy__(self) -> "Ledger":
+    def __deepcopy__(self, memo: Any = None) -> "Ledger":
         return self  # a copy that spent on its own account would spend twice
 
-    def __deepcopy__(self, memo: Any) -> "Ledger":
-        return self
+    __copy__ = __deepcopy__
 
     def __reduce__(self) -> Any:
         if self.path is None:
@@ -162,23 +145,23 @@ class Account:
         ledger, epsilon = self.ledger, budget.epsilon
         refuse(not fits(epsilon, CHARGED), wording.LONG_EPSILON)
         body |= {"version": VERSION, "time": self.time, "run": self.run}
-        body |= {key: text for key, text in self.words.items() if text}
-        with ledger.turn(write=True) as (turn, book):
-            total = book.price(self.path, epsilon).get(ROOT, book.spent)
-            if total > max(book.limit, book.spent):
-                amounts = amount(total), amount(book.limit), amount(book.limit - book.spent)
+        body |= {key: text for key in ("purpose", "note", "file") if (text := self.words.get(key))}
+        with ledger.turn(write=True) as (turn, known):
+            total = known.price(self.path, epsilon).get(ROOT, known.spent)
+            if total > max(known.limit, known.spent):
+                amounts = amount(total), amount(known.limit), amount(known.limit - known.spent)
                 raise BudgetRefused(wording.OVER_LIMIT.format(*amounts))
-            others = book.units - {unit := unit_of(body)}
+            others = known.units - {unit := unit_of(body)}
             refuse(others, wording.UNITS.format(unit, "".join(others)), LedgerProblem)
             body |= {"kind": "charge", "account": self.path, "epsilon": str(epsilon)}
-            receipt = ledger.receipt_of(*book.next(body)[1])  # what would make no receipt is not charged
-            ledger.append(turn, book, body)
+            receipt = ledger.receipt_of(*known.next(body)[1])  # what would make no receipt is not charged
+            ledger.append(turn, known, body)
             return receipt
 
     def split(self, **body: Any) -> str:
         """Open disjoint parts; costs nothing until one of them is charged."""
-        with self.ledger.turn(write=True) as (turn, book):
-            number = self.ledger.append(turn, book, {**body, "kind": "split", "account": self.path})[0]
+        with self.ledger.turn(write=True) as (turn, known):
+            number = self.ledger.append(turn, known, {**body, "kind": "split", "account": self.path})[0]
         return f"{self.path.rstrip('/')}/{number}"
 
     def part(self, group: str, index: int) -> "Account":

@@ -6,18 +6,17 @@ and integers.
 """
 
 import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import BadInput
+from ..schema.refusing import Sealed
 from .bounds import Uniform, count_below, exp_bounds
 
 Integers = npt.NDArray[np.int64]
@@ -25,11 +24,12 @@ SMALLEST_EPSILON = Fraction(1, 2**32)  # the float path is proven up to a scale 
 BLOCK = 1 << 16  # draws at a time: temporaries stay in the cache
 
 
-class Noise(ABC):
+class Noise(Sealed, ABC):
     """A source of uniform 64-bit words, and the exact samplers that need nothing else."""
 
     name: str
-    private: bool
+    private = False  # unless a source says so
+    copied = "a noise source cannot be copied or pickled: two copies would publish the same noise"
 
     @abstractmethod
     def words(self, size: int) -> npt.NDArray[np.uint64]:
@@ -93,8 +93,7 @@ class Noise(ABC):
 
     def discrete_laplace(self, epsilon: Fraction, size: int) -> Integers:
         """Independent Z with P(Z = z) proportional to exp(-epsilon |z|): the difference of two geometric draws."""
-        draws = self.geometric(epsilon, 2 * size)
-        return draws[:size] - draws[size:]
+        return self.discrete_laplace_each([epsilon], [size])[0]
 
     def discrete_laplace_each(self, epsilons: Sequence[Fraction], sizes: Sequence[int]) -> list[Integers]:
         """For each epsilon its number of discrete Laplace draws, in one go."""
@@ -128,9 +127,6 @@ class Noise(ABC):
         heads[gaps == 0] = True
         return heads
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a noise source cannot be copied or pickled: two copies would publish the same noise")
-
     def __repr__(self) -> str:
         return f"<{self.name} noise, {'private' if self.private else 'NOT private'}>"
 
@@ -149,27 +145,3 @@ class SystemNoise(Noise):
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         return np.frombuffer(bytearray(os.urandom(8 * size)), np.uint64)
-
-
-class SeededNoise(Noise):
-    """Repeatable noise for tests and experiments. Whoever knows the seed can take the noise off: not private."""
-
-    name, private = "seeded", False
-
-    def __init__(self, seed: int | np.random.Generator) -> None:
-        self._generator, self._lock = np.random.default_rng(seed), threading.Lock()
-
-    def words(self, size: int) -> npt.NDArray[np.uint64]:
-        with self._lock:
-            return self._generator.integers(0, 2**64, size, np.uint64)
-
-
-def make_noise(seed: "None | int | np.random.Generator | Noise" = None) -> Noise:
-    """The operating system's noise for None, a seeded and marked source for a seed, or the source given."""
-    if isinstance(seed, Noise):
-        return seed
-    try:
-        return SystemNoise() if seed is None else SeededNoise(seed)
-    except (TypeError, ValueError):
-        said = "a seed must be a whole number from 0 on, or a NumPy generator; None for private noise"
-        raise BadInput(said) from None

@@ -31,16 +31,12 @@ from ..questions import (
 from ..questions.drawn import WIDEST
 from ..schema import Categorical, Numeric, Schema, Text
 from ..schema.refusing import refuse
+from .noise import Integers
 
 DEEPEST = 60
 DENSE_LIMIT = 200_000_000  # counts in one dense answer
 MOST_COUNTS = 1 << 24  # of words, or of all cells in which something is chosen
 MOST_SUMMED = 1000  # scores of 50 bits each: their sum cannot overflow
-
-
-def own(question: Any, schema: Schema, *, dense: bool = True) -> Any:
-    """A copy of a partition or a bag that fits the schema; one that does not is refused."""
-    return Owner(schema)(question, dense=dense)
 
 
 def whole(value: Any, what: str, low: int, high: int) -> int:
@@ -52,6 +48,16 @@ def whole(value: Any, what: str, low: int, high: int) -> int:
     return number
 
 
+def own_integers(values: Any, shape: tuple[int | None, ...], low: int, high: int, otherwise: str) -> Integers:
+    """A copy of an array of whole numbers, if it has this shape (None for any length) and they lie in this range. It is
+    copied twice: what makes an array of itself may keep it, to change it later."""
+    given = np.array(np.array(values))
+    wanted = [found if side is None else side for side, found in zip(shape, given.shape, strict=False)]
+    refuse(given.ndim != len(shape) or [*given.shape] != wanted or not given.size, otherwise)
+    refuse(given.dtype.kind not in "iu" or given.min() < low or given.max() > high, otherwise)
+    return given.astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Owner:
     """Makes questions anew. Grids and axes that several of them share are made once, and shared by the copies."""
@@ -60,7 +66,7 @@ class Owner:
     known: dict[int, Any] = field(default_factory=dict)  # by the identity of what was given, which is kept alive
 
     def __call__(self, question: Any, *, dense: bool = True) -> Any:
-        """A copy of a partition or a bag."""
+        """A copy of a partition or a bag that fits the schema; one that does not is refused."""
         return self.bag(question) if type(question) is Bag else self.partition(question, dense=dense)
 
     def partition(self, partition: Any, *, dense: bool = True) -> Any:
@@ -120,9 +126,8 @@ class Owner:
 
     def _grouped(self, given: Grouped, depth: int) -> Grouped:
         grid, numbers = given.grid, given.numbers
-        refuse(
-            type(grid) is not Grid or type(numbers) is not np.ndarray or numbers.dtype.kind not in "iu", wording.GROUPED
-        )
+        kinds = type(grid) is Grid and type(numbers) is np.ndarray and numbers.dtype.kind in "iu"
+        refuse(not kinds, wording.GROUPED)
         grid, numbers = self._countable(self._partition(grid, depth + 1)), np.array(numbers)
         size = whole(given.size, "the number of groups", 1, grid.size + 1)
         refuse(numbers.shape != (grid.size,) or numbers.min() < 0 or numbers.max() >= size, wording.CELL_NUMBERS)
@@ -169,8 +174,8 @@ class Owner:
         kinds = {CellScores, PathScores, Linear}
         refuse(type(given.parts) is not tuple or not {*map(type, given.parts)} <= kinds, wording.SUM)
         found = Sum(tuple([self._scorer(part, depth) for part in given.parts]))
-        if not 0 < len(found.parts) <= MOST_SUMMED or len({part.classes for part in found.parts}) > 1:
-            raise BadInput(f"a sum needs one to {MOST_SUMMED} cell scores, all of the same classes")
+        many = not 0 < len(found.parts) <= MOST_SUMMED
+        refuse(many or len({part.classes for part in found.parts}) > 1, wording.SUMMED.format(MOST_SUMMED))
         return found
 
     def _linear(self, found: Linear) -> Linear:

@@ -24,23 +24,18 @@ def keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.bool
     Whose row it is depends on that row's id alone (`person_id`), and people are numbered across blocks.
     """
     number_of = dict[str, int]()
-    numbers = in_blocks(people, lambda block: _person_numbers(block, number_of), np.int64)
+
+    def number(value: Any) -> int:
+        known = person_id(value)
+        return -1 if known is None else number_of.setdefault(known, len(number_of))
+
+    numbers = in_blocks(people, lambda block: of_each(block, number, -1, np.int64), np.int64)
     order = np.lexsort((noise.words(len(numbers)), numbers))
     ranked = numbers[order]
     rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked, side="left")
     keep = np.empty(len(ranked), np.bool_)
     keep[order] = (rank < most) & (ranked >= 0)
     return keep
-
-
-def _person_numbers(block: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
-    """A number for each value's person, a new one for an id that `number_of` does not have yet; -1 for nobody."""
-
-    def number(value: Any) -> int:
-        known = person_id(value)
-        return -1 if known is None else number_of.setdefault(known, len(number_of))
-
-    return of_each(block, number, -1, np.int64)
 
 
 def person_id(value: Any) -> str | None:

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from .. import wording
-from ..errors import BadInput
 from ..schema import Categorical, Date, Numeric, Schema, Text
 from ..schema.codes import Coder, coder
-from ..schema.fine import Fine, cells_of
+from ..schema.fine import cells_of
 from ..schema.refusing import refuse
 
 FIXED, DECLARED = {str, int, float, bool, type(None)}, {Schema, Categorical, Numeric, Date, Text}  # FIXED: unchanging
@@ -27,26 +26,12 @@ class Recoded(dict[str, Any]):
         return self.setdefault(name, np.take(codes, self.finest[name]))
 
     def again(self, columns: Sequence[Any]) -> "Recoded":
-        """The same finest codes, in the bins or pools of these columns; other columns are as before."""
+        """Codes from the same finest ones, in the bins or pools of the given columns; others keep theirs."""
         return Recoded(self.finest, self.columns, {**self.coders, **{column.name: coder(column) for column in columns}})
 
 
-def own_columns(columns: Sequence[Any], schema: Schema, recoded: Recoded) -> list[Any]:
-    """Copies of the columns, if the schema has them with other bins or pools; else they are refused."""
-    own = [*map(owned, columns)]
-    for column in own:
-        known = schema.get(column.name) if type(column) in (Categorical, Numeric) else None
-        refuse(known is None or column.name == schema.label or known.kind != column.kind, wording.RECODED)
-        fine = recoded.columns[column.name]
-        if not isinstance(fine, (Categorical, Fine)) or getattr(fine, "pools", None):
-            raise BadInput(f"column {column.name!r} has declared bins or pools: nothing finer is known to recode from")
-        if isinstance(fine, Fine) and not np.isin(column.cuts[1:-1], fine.cuts).all():
-            raise BadInput(f"the edges of column {column.name!r} must be among its fine cuts")
-    return own
-
-
 def replaced(schema: Schema, columns: Sequence[Any]) -> Schema:
-    """The schema with these columns in place of those of their names."""
+    """A copy of the schema in which each given column replaces the one of the same name."""
     by_name = {column.name: column for column in columns}
     return schema.model_copy(update={"column": tuple(by_name.get(one.name, one) for one in schema.column)})
 

@@ -18,8 +18,6 @@ import numpy as np
 
 from .noise import Integers, Noise
 
-LARGEST_COLUMN = 100  # most values of a column whose noise is drawn together with others
-
 
 def equal_sums(sizes: Sequence[int], rate: Fraction, noise: Noise) -> Integers:
     """Integer noise, column after column, all columns with one sum: P proportional to exp(-rate max |column|_1)."""

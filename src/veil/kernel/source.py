@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from .. import wording
 from ..errors import LedgerProblem
 from ..schema import Schema
 from ..schema.encoding import quiet
+from ..schema.refusing import refuse
 from .ledger import Ledger
-from .noise import make_noise
+from .noise import Noise, SystemNoise
 from .reading import read_table
 from .recoding import owned
+from .seeded import SeededNoise
 from .verbs.bins import Binning
 from .verbs.choose import Choosing
 from .verbs.divide import Dividing
@@ -28,6 +31,13 @@ class Source(
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 
 
+def make_noise(seed: Any = None) -> Noise:
+    """The operating system's noise for None, the source given, or a seeded and marked one for a seed or a generator."""
+    if seed is None:
+        return SystemNoise()
+    return seed if isinstance(seed, Noise) else SeededNoise(seed)
+
+
 def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, purpose: str = "") -> Source:
     """Private rows behind their ledger. The rows' names and shape are checked, their values are not.
 
@@ -35,9 +45,7 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     answers, or a source such as OpenDPNoise(). `purpose` is for the ledger's reader, such as "train naive-bayes".
     """
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
-    if ledger.name != schema.name:
-        said = f"the ledger is for {ledger.name!r}, the schema for {schema.name!r}"
-        raise LedgerProblem(f"{said}: use its own, or correct `name` in it")
+    refuse(ledger.name != schema.name, wording.NAMES_DIFFER.format(ledger.name, schema.name), LedgerProblem)
     source, own = make_noise(noise), owned(schema)
     with quiet():
         table = read_table(rows, own, source)

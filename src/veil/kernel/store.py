@@ -7,11 +7,10 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
-from weakref import WeakSet
 
 from .. import wording
 from ..errors import LedgerProblem
@@ -33,8 +32,8 @@ class Place(NamedTuple):
 class Turn:
     """One reading of a store's lines, and at most one appended line."""
 
-    def __init__(self, store: "Store", file: BinaryIO) -> None:
-        self._store, self._file, self._torn, self.process = store, file, 0, os.getpid()
+    def __init__(self, store: "Store", file: BinaryIO, process: int) -> None:
+        self._store, self._file, self._process, self._torn = store, file, process, 0
 
     def after(self, place: Place) -> tuple[list[bytes], Place]:
         """The whole lines after a place, and the place after them. What follows the last newline was never answered: an
@@ -55,10 +54,9 @@ class Turn:
         if self._torn and size == place.end + self._torn:  # by somebody who was killed, or whose disk was full
             size = self._file.truncate(place.end)
         self._still(size == place.end)
-        written = (
-            self._file.write(line) if os.getpid() == self.process else 0
-        )  # in one step: a fork comes between others
-        refuse(os.getpid() != self.process, wording.OTHERS_CHARGE.format(self._store), LedgerProblem)
+        # checked and written in one step: a fork comes between others
+        written = self._file.write(line) if os.getpid() == self._process else 0
+        refuse(os.getpid() != self._process, wording.OTHERS_CHARGE.format(self._store), LedgerProblem)
         if written != len(line):
             raise OSError(errno.ENOSPC, "a short write")
         landed = self._file.tell() == place.end + len(line)  # elsewhere if anybody wrote at the same time
@@ -83,25 +81,17 @@ class Store:
     def __init__(self, path: Path | None, patience: float = 30) -> None:
         self.path = path.absolute() if path else None
         self._patience, self._memory, self._process = patience, BytesIO(), os.getpid()
-        self._lock, self._busy = threading.RLock(), threading.Lock()
-        with _forking:
-            _stores.add(self)
+        self._busy = threading.Lock()
 
     @contextmanager
     def turn(self, write: bool = False) -> Iterator[Turn]:
         process = os.getpid()  # before the lock: whoever is forked while it is held shares it, and has no turn
-        with self._lock:
+        with _turns:
             refuse(self._busy.locked(), wording.BUSY.format(self), LedgerProblem)  # asked by a signal handler
+            refuse(not self.path and self._process != os.getpid(), wording.OTHERS_MEMORY, LedgerProblem)
             with self._busy, self._explained():
-                with self._opened(write) if self.path else self._remembered() as file:
-                    turn = Turn(self, file)
-                    turn.process = process
-                    yield turn
-
-    @contextmanager
-    def _remembered(self) -> Iterator[BinaryIO]:
-        refuse(self._process != os.getpid(), wording.OTHERS_MEMORY, LedgerProblem)
-        yield self._memory
+                with self._opened(write) if self.path else nullcontext(self._memory) as file:
+                    yield Turn(self, file, process)
 
     @contextmanager
     def _opened(self, write: bool) -> Iterator[BinaryIO]:
@@ -150,27 +140,9 @@ class Store:
         return f"ledger {self.path or 'in memory'}"
 
 
-_forking = threading.RLock()
-_stores: WeakSet[Store] = WeakSet()
-_paused: list[Store] = []
-
-
-def _before_fork() -> None:
-    """Wait until other threads have ended their turns: a child would find their locks taken for ever."""
-    _forking.acquire()
-    for store in _stores:
-        store._lock.acquire()
-        _paused.append(store)
-
-
-def _after_fork() -> None:
-    while _paused:
-        _paused.pop()._lock.release()
-    _forking.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+_turns = threading.RLock()  # of all ledgers of this process, one thread at a time: a turn is short
+if hasattr(os, "register_at_fork"):  # wait for another thread's turn: a child would find the lock taken for ever
+    os.register_at_fork(before=_turns.acquire, after_in_parent=_turns.release, after_in_child=_turns.release)
 
 
 def _sync(descriptor: int) -> None:

@@ -1,23 +1,23 @@
 """Table: encoded rows, and exact counts of them. It never leaves the kernel."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..questions import Axis, Grid, Partition
 from ..questions.grids import join
+from ..schema.refusing import Sealed
 from .noise import Integers
 from .recoding import Recoded
 
 WORD_ROWS = 1 << 11  # rows at a time where words are counted
 LABEL = ""  # the class among the columns; no declared column has this name
-FEW = 4  # parts that are found one by one
 BLOCK = 1 << 18  # rows at a time: temporaries stay near the cache, and memory near that of the codes
 
 
-class Table:
+class Table(Sealed):
     """Encoded rows: codes by column, the class of each row, and the indices of the rows that belong (None: all)."""
 
     def __init__(self, columns: Recoded, labels: npt.NDArray[Any], classes: int, rows: Any = None) -> None:
@@ -26,18 +26,14 @@ class Table:
     def __len__(self) -> int:
         return len(self._labels if self._rows is None else self._rows)
 
-    def column(self, name: str, part: slice = slice(None)) -> Any:
-        """The codes of a column (`LABEL`: the classes) for the rows of this table, or for a slice of them."""
-        codes = self.columns[name] if name != LABEL else self._labels
-        return codes[part] if self._rows is None else codes[self._rows[part]]
-
-    def finest(self, name: str, part: slice = slice(None)) -> Any:
-        """The finest codes of a column, whatever bins or pools it has."""
-        codes = self.columns.finest[name]
+    def column(self, name: str, part: slice = slice(None), *, finest: bool = False) -> Any:
+        """The codes of a column (`LABEL`: the classes) for the rows of this table, or for a slice of them; those of the
+        bins or pools that it has, or the `finest`."""
+        codes = self._labels if name == LABEL else self.columns.finest[name] if finest else self.columns[name]
         return codes[part] if self._rows is None else codes[self._rows[part]]
 
     def recoded(self, columns: Sequence[Any]) -> "Table":
-        """The same rows with the codes that these columns give to them, and the others as they are."""
+        """A table of the same rows in which the given columns have new bins or pools; the others keep their codes."""
         return Table(self.columns.again(columns), self._labels, self.classes, self._rows)
 
     def cells(self, partition: Partition, block: int = BLOCK) -> Iterator[tuple[Any, Any]]:
@@ -68,26 +64,10 @@ class Table:
         """The class as one more axis, the fastest."""
         return Grid((*grid.axes, Axis(LABEL, tuple(range(self.classes)), ("",) * self.classes)))
 
-    def split_by(self, partition: Partition) -> "list[Table]":
-        """One table for each cell of a partition, occupied or not."""
-        if partition.size > FEW:
-            return self.split(self.cell_of_each(partition), partition.size)
-        parts: list[list[Any]] = [[] for _ in range(partition.size)]  # block by block: faster than sorting all rows
-        for start, (cells, _) in zip(range(0, max(len(self), 1), BLOCK), self.cells(partition), strict=True):
-            for cell, part in enumerate(parts):
-                found = np.flatnonzero(cells == cell) + start
-                part.append(found if self._rows is None else self._rows[found])
-        return [Table(self.columns, self._labels, self.classes, np.concatenate(part)) for part in parts]
-
     def split(self, cells: npt.NDArray[Any], size: int) -> "list[Table]":
-        """One table for each cell, occupied or not; `cells` has the cell of each row."""
+        """One table for each of `size` cells, occupied or not; `cells` has the cell of each row."""
+        cells = cells.astype(np.min_scalar_type(size - 1))  # which are sorted faster
         order = np.argsort(cells, kind="stable")
         ends = np.searchsorted(cells[order], np.arange(size), side="right")
         rows = order if self._rows is None else self._rows[order]
         return [Table(self.columns, self._labels, self.classes, part) for part in np.split(rows, ends[:-1])]
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("private rows cannot be copied or pickled")
-
-    def __repr__(self) -> str:
-        return "<private rows>"

@@ -1,6 +1,5 @@
 """Exact counts of many grids over the same rows; what grids have in common is computed once."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from math import prod
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..questions import Axis, Grid
-from ..questions.bundling import as_one, bundles, by_column
+from ..questions.bundling import as_one, by_column, steps
 from ..questions.grids import join
 from .noise import Integers
 from .table import BLOCK, LABEL, Table
@@ -20,7 +19,7 @@ MOST_CELLS = 1 << 22  # grids with more counters (cells x classes) are counted b
 MOST_KEPT = 1 << 25  # cached cells of rows, for axes that several grids begin with
 TOGETHER = 1 << 17  # most counters of grids that are counted as one, so that they stay near the cache
 MOST_GATHERED = 1 << 18  # counts of groups at a time
-SMALL, KEPT = 1 << 16, 8  # size and number of grids kept for coarser ones on the same columns
+SMALL = 1 << 16  # cells of a grid whose counts are kept for coarser ones on the same columns
 
 
 class Tally:
@@ -29,32 +28,25 @@ class Tally:
     def __init__(self, table: Table) -> None:
         self._column, self._labels, self._classes = table.column, table.column(LABEL), table.classes
         self._picked: dict[int, npt.NDArray[Any]] = {}  # by the identity of an axis, which the grids keep alive
-        self._merged: dict[tuple[int, int], npt.NDArray[Any] | None] = {}
         self._begun: dict[tuple[int, ...], tuple[npt.NDArray[Any], int]] = {}
 
     def each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
         """For every grid its index and its counts, cells x classes; of a huge grid, only the cells that hold rows.
 
-        Grids on the same columns come one after the other, the finest first: one that only merges groups of an
-        earlier one is added up from its counts, without another look at the rows.
+        Which grids are counted together, and which are added up from the counts of finer ones, is decided by the grids
+        alone. Whichever they are, a row adds one to one count of each: a finer cell is added to one cell.
         """
-        often = Counter(grid.columns for grid in grids)
-        alone = [place for place, grid in enumerate(grids) if often[grid.columns] == 1]
-        for places in bundles(grids, alone, min(TOGETHER, len(self._labels) // 4) // self._classes):
-            some = [grids[place] for place in places]
-            yield from zip(places, added_up(self._count(as_one(some), len(some)), some), strict=True)
-        known: list[tuple[Grid, npt.NDArray[np.float64]]] = []
-        others = (place for place, grid in enumerate(grids) if often[grid.columns] > 1)
-        for place in sorted(others, key=lambda i: (grids[i].columns, -grids[i].size)):
-            grid = grids[place]
-            known = known if known and known[0][0].columns == grid.columns else []
-            coarser = (self._coarser(grid, *finer) for finer in known)
-            counts = next((found for found in coarser if found is not None), None)
-            if counts is None:
-                counts = self._count(grid)
-                keep = grid.size <= min(SMALL, MOST_CELLS // self._classes) and len(known) < KEPT
-                known += [(grid, counts.T.astype(np.float64))] if keep else []
-            yield place, counts
+        kept, most = dict[int, Any](), min(TOGETHER, len(self._labels) // 4) // self._classes
+        for places, finer, cells, keep, fresh in steps(grids, most, min(SMALL, MOST_CELLS // self._classes)):
+            some, kept = [grids[place] for place in places], {} if fresh else kept
+            if finer is None:
+                found = added_up(self._count(as_one(some), len(some)), some)
+            else:
+                sums = np.array([np.bincount(cells, of_class, some[0].size) for of_class in kept[finer]])
+                found = [sums.astype(np.int64).T]  # doubles add whole numbers below 2^53 exactly
+            if keep:
+                kept[places[0]] = found[0].T.astype(np.float64)
+            yield from zip(places, found, strict=True)
 
     def within(
         self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]
@@ -74,19 +66,6 @@ class Tally:
                 groups, starts = stacked([axes[place] for place in some])
                 sums = (groups @ counts.T).astype(np.int64).reshape(-1, self._classes, size)
                 yield some, starts, np.moveaxis(sums, 1, 2)
-
-    def _coarser(self, grid: Grid, finer: Grid, counts: npt.NDArray[np.float64]) -> Integers | None:
-        """The counts of a grid from those of a finer one (classes x cells); None if that is not finer in all axes."""
-        cells = np.zeros(1, np.intp)
-        for axis, fine in zip(grid.axes, finer.axes, strict=True):
-            key = (id(axis), id(fine))
-            if key not in self._merged:
-                self._merged[key] = merging(axis, fine)
-            if (groups := self._merged[key]) is None:
-                return None
-            cells = np.add.outer(cells * axis.size, groups).ravel()
-        merged = [np.bincount(cells, of_class, grid.size) for of_class in counts]
-        return np.array(merged).astype(np.int64).T  # doubles add whole numbers below 2^53 exactly
 
     def _count(self, grid: Grid, rest: int = 1) -> Integers:
         """The counts of a grid from the rows; the cells of all but the last `rest` axes are cached for other grids."""
@@ -134,12 +113,6 @@ class Tally:
             joined = join([(part[start : start + block], size) for part, size in parts])
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=len(counts))
         return counts
-
-
-def merging(axis: Axis, finer: Axis) -> npt.NDArray[Any] | None:
-    """For each group of the finer axis, the group of the coarser one that contains it; None if one is divided."""
-    pairs = sorted(set(zip(finer.groups, axis.groups, strict=True)))
-    return np.array([group for _, group in pairs]) if len(pairs) == finer.size else None
 
 
 def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:

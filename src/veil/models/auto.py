@@ -9,9 +9,11 @@ from typing import Any, Self
 
 from ..choice import ChoiceMaker, Option, Trace
 from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, known
-from ..choice.trace import NAMES, Prediction
+from ..choice.trace import NAMES
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
+from ..plans.checking import SHARE, count_odds
+from ..plans.finding.search import recoded_as
 from ..plans.linear import too_many
 from ..plans.outcome import Outcome
 from ..plans.run import run
@@ -43,7 +45,8 @@ LEAST = Fraction(1, 10**6)  # epsilon of a row, for each code and class, from wh
 class AutoClassifier(PrivateClassifier):
     """Classify by the method that is expected to be the best on a table like this one (Imola, Yang 2018).
 
-    3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own. What to expect of
+    3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own, but for 3 % that
+    check weights, which by themselves do not tell whether they tell the classes apart. What to expect of
     every method is known from public tables of as many classes, columns and rows times epsilon. `goal` is "both", "auc"
     or "accuracy", `options` the names of the methods to choose from. Texts alone are left to sparse naive Bayes; beside
     other columns they are not used.
@@ -92,9 +95,9 @@ class AutoClassifier(PrivateClassifier):
             choose = ChoiceMaker(options, METAFEATURES, nearby=known(), goal=goal)
             outcome = choose(source, budget)
             assert choose.trace is not None
-            predictions, left_out = map(_shares, choose.trace.predictions), {**(choose.trace.left_out or {})}
+            left_out = {**(choose.trace.left_out or {})}
             left_out |= {SparseNaiveBayesClassifier.method: NO_TEXTS} if source.schema.texts else {}
-            trace = replace(choose.trace, predictions=tuple(predictions), left_out=left_out)
+            trace = replace(choose.trace, left_out=left_out)
         return replace(outcome, method=self.method, settings=settings, trace=trace.to_dict())
 
     def _goal(self) -> Any:
@@ -140,16 +143,20 @@ class AutoClassifier(PrivateClassifier):
         return f"{super()._summary()}; {self.trace_.in_short()}"
 
 
-def _shares(one: Prediction) -> Prediction:
-    """The prediction of a share, which lies between 0 and 1."""
-    value, low, high = (min(max(share, 0.0), 1.0) for share in (one.value, one.low, one.high))
-    return Prediction(one.option, one.measure, value, low, high)
-
-
 def _fit(model: PrivateClassifier, source: Source, budget: Budget, totals: "Release[Any]") -> Outcome[Any]:
-    """The outcome of a fit with class totals that are paid for already, beside the budget."""
+    """The outcome of a fit with class totals that are paid for already, beside the budget.
+
+    Budget: all for the fit or, if its weights would not tell what they are worth, 97 %, and 3 % for counts of the rows
+    of each class in intervals of the model's own odds.
+    """
+    linear = model.method in LINEAR
+    to_fit, to_check = budget.split(100 - SHARE, SHARE) if linear else (budget, budget)
     how = model.search_for(source.schema)
-    return run(source, model._plan, budget, method=model.method, how=how, totals=totals)
+    outcome = run(source, model._plan, to_fit, method=model.method, how=how, totals=totals)
+    if not linear:
+        return outcome
+    counts = count_odds(recoded_as(source, outcome.schema), to_check, outcome.made, totals)
+    return replace(outcome, releases=(*outcome.releases, counts), receipts=(*outcome.receipts, counts.receipt))
 
 
 def _check(name: str, schema: Schema, budget: Budget) -> None:

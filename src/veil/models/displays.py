@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..choice.trees import jostle
 from ..display import COLOURS, number, readable
 from ..errors import BadInput
 from ..plans.replay import Replay
 from ..plans.trees.branches import Node
+from ..plans.trees.jostle import grow_jostle
+from ..plans.trees.learner import Decision
 from ..plans.trees.pruning import class_shares
+from ..plans.trees.together import finished
 from ..plans.trees.trees import grow_tree
 from ..questions import Linear
 
+JOSTLE = "jostle"
 PALEST = 0.15  # strength of the colour of a node with equal class shares
 LETTERS = 24  # most letters of a name in a node
 WIDTH, HEIGHT = 2.4, 1.9  # inches of a leaf and of a level
@@ -31,12 +36,30 @@ def tree_nodes(model: Any) -> tuple[Node, Any]:
     check_is_fitted(model)
     if model.method != "tree":
         raise BadInput("only a DecisionTreeClassifier is a single tree")
-    outcome, settings = model.outcome_, {name: model.settings_[name] for name in ("preset", "depth")}
-    source: Any = Replay(model.schema_, outcome.releases[len(outcome.known) :])
-    root, prior = grow_tree(source, outcome.left, totals=next(iter(outcome.known), None), **settings)
+    root, prior = _grown(model, [])
     if root.partition().describe() != model.scorer_.partition.describe():
         raise BadInput("the model was made by another version of Veil: fit it again to draw it")
     return root, prior
+
+
+def tree_decisions(model: Any) -> list[Decision]:
+    """What was decided about each node of a fitted tree of preset "jostle", in the order of deciding."""
+    check_is_fitted(model)
+    noted = list[Decision]()
+    _grown(model, noted)
+    return noted
+
+
+def _grown(model: Any, noted: list[Decision]) -> tuple[Node, Any]:
+    """The tree grown again from the saved releases, and the class shares over all rows."""
+    outcome, preset, depth = model.outcome_, model.settings_["preset"], model.settings_["depth"]
+    source: Any = Replay(model.schema_, outcome.releases[len(outcome.known) :])
+    totals = next(iter(outcome.known), None)
+    if preset != JOSTLE:
+        return grow_tree(source, outcome.left, preset=preset, depth=depth, totals=totals)
+    learner = jostle(depth)
+    (root,) = grow_jostle(source, outcome.left, learner, totals=totals, noted=noted)
+    return root, finished([root], learner.prune)
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 from ..choice.trace import Trace
 from ..files.artefacts import make_parts, read, write_parts
 from ..files.parts import insist
-from ..kernel import own
+from ..kernel import Owner
 from ..plans.outcome import Outcome
 from ..questions import Predicted, Scorer
 from ..verdicts import of_answers
@@ -24,7 +24,7 @@ def read_model(path: str | os.PathLike[str]) -> Outcome[Scorer]:
 
 def _checked(held: Outcome[Any]) -> Outcome[Scorer]:
     scorer, schema = held.made, held.schema
-    own(Predicted(scorer), schema)
+    Owner(schema)(Predicted(scorer))
     features = {column.name for column in (*schema.features, *schema.texts)}
     insist(scorer.classes == len(schema.classes) and features.issuperset(scorer.columns))
     insist(held.trace is None or bool(Trace.from_dict(held.trace)))

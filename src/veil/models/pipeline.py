@@ -193,9 +193,10 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         return shares
 
     def _part(self, steps: list[Any], shares: list[Any], schema: Schema, left: Budget) -> tuple[Budget, Budget]:
-        """What the first of the steps that are left may cost, and what is left after it.
+        """The budget of the next step, and the budget that remains for the steps after it.
 
-        One that costs nothing, of what is selected by now, leaves its part to the others; the last one costs something.
+        A step that needs no answer, since a selector has nothing left to leave out, gives its share to the later ones;
+        the last step always has a budget.
         """
         free = [step.is_free(schema) for step in steps]
         paid = [share for share, nothing in zip(shares, free, strict=True) if not nothing]

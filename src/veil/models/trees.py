@@ -2,19 +2,25 @@
 
 from typing import Any
 
+from ..choice.trees import jostle
+from ..errors import BadInput
 from ..kernel import Budget, Source
+from ..plans.catalogue import presets
 from ..plans.finding.search import Search
+from ..plans.trees.jostle import jostle_tree
+from ..plans.trees.learner import Decision
 from ..plans.trees.trees import decision_tree, random_forest
 from ..questions import Scorer
 from .base import PrivateClassifier
-from .displays import export_text
+from .displays import JOSTLE, export_text, tree_decisions
 
 
 class DecisionTreeClassifier(PrivateClassifier):
     """Classify by a tree: divide the rows again and again, by cuts chosen privately, and count classes in the leaves.
 
-    `preset` is "veil", or the method of a paper: "friedman-schuster", "mohammed". `depth` is the largest number of cuts
-    on a path (None: growing with the rows, or as in the paper).
+    `preset` is "veil", or the method of a paper: "friedman-schuster", "mohammed", or "jostle", which decides at every
+    node whether to stop and how to split. `depth` is the largest number of cuts on a path (None: growing with the rows,
+    or as in the paper).
 
     >>> from veil import datasets
     >>> rows, schema = datasets.load("iris")
@@ -44,7 +50,17 @@ class DecisionTreeClassifier(PrivateClassifier):
         self.depth = depth
 
     def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        if self.preset not in presets(self.method):
+            raise BadInput(f"there is no preset {self.preset!r}: choose one of {', '.join(presets(self.method))}")
+        if self.preset == JOSTLE:
+            return jostle_tree(source, budget, jostle(self.depth), totals=totals)
         return decision_tree(source, budget, preset=self.preset, depth=self.depth, totals=totals)
+
+    @property
+    def decisions_(self) -> list[Decision]:
+        """Of preset "jostle": what was decided about every node, level by level, and from which facts; made again from
+        the released answers, so a model from a file has it too. Empty for other presets, which decide nothing."""
+        return tree_decisions(self)
 
     def export_text(self, *, folded: bool = True) -> str:
         """The tree as text, a line for each branch: the values that lead there and its noisy rows; for a leaf also its

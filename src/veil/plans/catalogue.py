@@ -73,6 +73,14 @@ CARDS = (
         preset="mohammed",
     ),
     Card(
+        "tree",
+        "one tree that decides at every node how to go on",
+        "as preset veil; better where no class is much larger than the others",
+        0.2,
+        "Imola, Yang 2018",
+        preset="jostle",
+    ),
+    Card(
         "forest",
         "each column by itself, and a tree",
         "tables with many rows, where columns count one by one and together",

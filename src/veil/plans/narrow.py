@@ -29,7 +29,7 @@ class Narrow:
         return found._replace(releases=[*map(self._narrow, found.releases)])
 
     def recode(self, *columns: Any) -> "Narrow":
-        """The same rows and columns, with these instead of those of their names."""
+        """A source of the same rows in which each given column replaces the one of the same name."""
         return Narrow(self._source.recode(*columns), replaced(self.schema, columns))
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import BadInput
-from ..kernel import Budget, Source, own
+from ..kernel import Budget, Owner, Source
 from ..questions import WHOLE, Linear, bag
 from ..schema import Schema
 from .finish import class_prior
@@ -43,7 +43,7 @@ def sparse_naive_bayes(
     """
     text = _checked(source.schema, rules, smoothing)
     asked = bag(source.schema, text, words=words, most=words_per_row)
-    own(asked, source.schema)  # refuses before anything is charged
+    Owner(source.schema)(asked)  # refuses before anything is charged
     to_total, to_count = budget.split(TOTALS, 100 - TOTALS)
 
     totals = source.count(WHOLE, to_total)

@@ -47,10 +47,6 @@ class Drawn(Described):
     def size(self) -> int:
         return int(self.width**self.depth)
 
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(axis.column for axis in self.axes)
-
     def cells(self, codes: Encoded) -> Integers:
         """The leaf of each row; every step works on each row by itself."""
         groups = np.column_stack([axis.pick(codes[axis.column]) for axis in self.axes]).astype(np.int32)

@@ -57,10 +57,6 @@ class Grid(Named, Described):
     def size(self) -> int:
         return prod([axis.size for axis in self.axes])
 
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return tuple([axis.column for axis in self.axes])
-
     def cells(self, codes: Encoded) -> npt.NDArray[Any]:
         """The cell of each row: mixed-radix numbers, last axis fastest, in the narrowest type (at most 2^63 cells)."""
         if not self.axes:

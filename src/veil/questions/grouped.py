@@ -20,9 +20,5 @@ class Grouped(Described):
     size: int
     reach = 1
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.grid.columns
-
     def cells(self, codes: Encoded) -> npt.NDArray[Any]:
         return np.take(self.numbers, self.grid.cells(codes))

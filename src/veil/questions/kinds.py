@@ -20,8 +20,11 @@ class Described:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The names of all columns of which it is given codes, those of its parts: no other is there to look at."""
-        return tuple(dict.fromkeys(name for part in PARTS[type(self).__name__](self) for name in part.columns))
+        """The names of the columns whose codes it is given; no other column is handed to it."""
+        kind = type(self).__name__
+        if kind not in COLUMNS:  # a class derived from one of them
+            kind = next(base.__name__ for base in type(self).__mro__ if base.__name__ in COLUMNS)
+        return tuple(COLUMNS[kind](self))
 
 
 class Named:
@@ -68,14 +71,23 @@ class Scorer(Protocol):
     def describe(self) -> str: ...
 
 
-PARTS: dict[str, Callable[[Any], Iterable[Any]]] = {
-    "Tree": lambda q: (q.cut, *q.branches),
-    "PathScores": lambda q: (q.tree,),
-    "Binned": lambda q: (q.scorer,),
-    "Predicted": lambda q: (q.scorer,),
-    "CellScores": lambda q: (q.partition,),
-    "Sum": lambda q: q.parts,
-    "Odds": lambda q: (q.scorer,),
+def _of_parts(*parts: Any) -> Iterable[str]:
+    return dict.fromkeys(name for part in parts for name in part.columns)
+
+
+COLUMNS: dict[str, Callable[[Any], Iterable[str]]] = {
+    "Bag": lambda q: (q.column,),
+    "Grid": lambda q: [axis.column for axis in q.axes],
+    "Drawn": lambda q: (axis.column for axis in q.axes),
+    "Linear": lambda q: q.tables,  # of the weights at the first look
+    "Grouped": lambda q: q.grid.columns,
+    "Tree": lambda q: _of_parts(q.cut, *q.branches),
+    "PathScores": lambda q: q.tree.columns,
+    "Binned": lambda q: q.scorer.columns,
+    "Predicted": lambda q: q.scorer.columns,
+    "CellScores": lambda q: q.partition.columns,
+    "Sum": lambda q: _of_parts(*q.parts),
+    "Odds": lambda q: q.scorer.columns,
 }
 DESCRIPTIONS: dict[str, Callable[[Any], str]] = {
     "Grid": lambda q: " x ".join(f"{axis.column}[{axis.size}]" for axis in q.axes) or "all rows",

@@ -6,6 +6,8 @@ from typing import Any
 from ..errors import BadInput
 from ..schema import Categorical, Numeric, Schema, Text
 from .grids import Axis, Grid
+from .kinds import Partition, Scorer
+from .scorers import Binned
 from .words import Bag
 
 
@@ -38,6 +40,24 @@ def _encoded(schema: Schema, name: str) -> Categorical | Numeric:
     if not isinstance(column, (Categorical, Numeric)):
         raise BadInput(f"column {name!r} is free text: no grid can hold it")
     return column
+
+
+def intervals(
+    schema: Schema, of: str | Scorer, grid: Sequence[float] | None, label: int
+) -> tuple[Partition, tuple[float, ...]]:
+    """Intervals of a numeric column, its bins, or of a scorer's values, between the cut points of a grid; and these."""
+    if isinstance(of, str):
+        column: Any = schema.get(of)
+        if not isinstance(column, Numeric) or grid is not None:
+            raise BadInput("a column's quantile needs a numeric column, whose bin edges are the grid")
+        cuts = tuple(column.cuts[1:-1])
+        asked: Partition = Grid((Axis(of, tuple(range(column.size)), column.names),))
+    else:
+        cuts = () if grid is None else tuple(grid)
+        asked = Binned(of, cuts, label)
+    if not cuts:
+        raise BadInput("a quantile needs a grid of at least one cut point")
+    return asked, cuts
 
 
 def bag(schema: Schema, column: str | None = None, *, words: Sequence[int] | None = None, most: Any = None) -> Bag:

@@ -109,10 +109,6 @@ class Linear(Described):
     def tables(self) -> dict[str, Integers]:
         return {name: fixed_point(table) for name, table in self.weights.items()}
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self.tables)  # of the weights at the first look
-
     @cached_property
     def start(self) -> Integers:
         start = fixed_point(self.constant)

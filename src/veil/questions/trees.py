@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..schema.refusing import refuse
-from .grids import WHOLE, Grid
+from .flattening import flattened
 from .kinds import Described, Encoded, Integers, Partition
 
 
@@ -25,28 +25,11 @@ class Tree(Described):
     def size(self) -> int:
         return sum(branch.size for branch in self.branches)
 
-    @cached_property
-    def steps(self) -> tuple[tuple[str, ...], Integers, Integers] | None:
-        """The tree as arrays: column names; for each inner node its column and where its codes start in the last array,
-        which has the next node, or ~leaf, for each code. None if a cut has several columns."""
-        nodes: list[tuple[Partition, int]] = [(self, 0)]
-        after, at, places = list[int](), list[tuple[int, int]](), dict[str, int]()
-        for node, leaf in nodes:  # the list grows on the way
-            cut, branches = (node.cut, node.branches) if isinstance(node, Tree) else (node, (WHOLE,) * node.size)
-            if not isinstance(cut, Grid) or len(cut.axes) != 1:
-                return None
-            ways = list[int]()
-            for branch in branches:
-                ways.append(~leaf if branch.size == 1 else len(nodes))
-                nodes += [(branch, leaf)] if branch.size > 1 else []
-                leaf += branch.size
-            at.append((places.setdefault(cut.columns[0], len(places)), len(after)))
-            after += [ways[group] for group in cut.axes[0].groups]
-        return tuple(places), np.array(at).T.copy(), np.array(after)
+    flat = cached_property(flattened)  # the tree as arrays, if it can be walked down by them
 
     def cells(self, codes: Encoded) -> Integers:
-        if self.steps is not None:
-            return self._walk(codes, *self.steps)
+        if self.flat is not None:
+            return self._walk(codes, *self.flat)
         taken = self.cut.cells(codes)
         leaves, offset = np.zeros(len(taken), np.int64), 0
         for number, branch in enumerate(self.branches):
@@ -57,13 +40,18 @@ class Tree(Described):
         return leaves
 
     def _walk(self, codes: Encoded, names: tuple[str, ...], at: Integers, after: Integers) -> Integers:
-        """The leaf of each row: in every step, all rows not yet in a leaf move on to the next node."""
+        """The leaf of each row: in every step, all rows not yet in a leaf move on to another node. Whatever the arrays
+        say, a row looks at its own codes alone, and ends in a leaf, after as many steps as there are nodes at most."""
         table = np.concatenate([codes[name] for name in names])  # no other column: it may be one of words
         rows = np.arange(len(table) // len(names))
-        leaves, node, first = np.empty(len(rows), np.int64), np.zeros(len(rows), np.int64), at[0] * len(rows)
-        while len(rows):
-            node = after.take(at[1].take(node) + table.take(first.take(node) + rows))
+        leaves, node = np.zeros((2, len(rows)), np.int64)
+        first = at[0] % len(names) * len(rows)
+        for _ in range(at.shape[1]):
+            code = table.take(first.take(node, mode="clip") + rows)
+            node = after.take(at[1].take(node, mode="clip") + code, mode="clip")
             going = np.flatnonzero(node >= 0)
             leaves[rows] = ~node
             rows, node = rows.take(going), node.take(going)
-        return leaves
+            if not len(rows):
+                break
+        return np.clip(leaves, 0, self.size - 1)

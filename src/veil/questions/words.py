@@ -21,10 +21,6 @@ class Bag(Described):
     words: tuple[int, ...] | None = None
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
     def reach(self) -> int:
         """How many counts one row can move."""
         return min(self.most, self.size)

@@ -82,8 +82,8 @@ def bucket(word: str, buckets: int) -> int:
 def matrix_bags(matrix: Any, size: int, name: str, dtype: npt.DTypeLike) -> Bags:
     """The words of every row of a matrix, sparse or dense, with a column for each word."""
     refuse(matrix.ndim != 2 or matrix.shape[1] != size, wording.MATRIX_SIZE.format(name, size))
-    if matrix.dtype.kind not in "biuf" and (is_sparse(matrix) or matrix.dtype.kind == "c"):
-        raise BadInput(f"column {name!r} must be a matrix of real numbers")
+    odd = matrix.dtype.kind not in "biuf" and (is_sparse(matrix) or matrix.dtype.kind == "c")
+    refuse(odd, f"column {name!r} must be a matrix of real numbers")
     rows = matrix if isinstance(matrix, np.ndarray) else _by_rows(matrix, name)
     entries = int(rows.size if isinstance(rows, np.ndarray) else rows.nnz)
     step = max(ENTRIES * max(rows.shape[0], 1) // max(entries, 1), 1)

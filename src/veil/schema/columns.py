@@ -73,7 +73,7 @@ class _Column(Declared):
         return ()
 
     def group_name(self, codes: Sequence[int]) -> str:
-        """What to call a group of codes."""
+        """The name under which a group of codes is shown."""
         if len(codes) == 1:
             return self.names[codes[0]]
         return "all" if len(codes) == self.size else self._span(codes)

@@ -22,8 +22,9 @@ import pyarrow.compute as pc
 
 from .. import wording
 from ..errors import BadInput
+from .alike import alike
 from .refusing import refuse
-from .spelling import TRUTH, alike, spelling, written_out
+from .spelling import TRUTH, spelling, written_out
 
 BLOCK = 1 << 17  # rows encoded at a time, to bound the memory beside the result
 TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
@@ -161,9 +162,9 @@ def quiet() -> Iterator[None]:
 
 def category_codes(block: Any, code_of: Mapping[str, int], missing: int) -> npt.NDArray[Any]:
     """The code of each value's text or, failing that, of its spelling; `missing` where neither is declared."""
+    known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
     with suppress(Exception):
         return _looked_up(block, code_of)
-    known = {name: code_of[value] for name, value in alike(tuple(code_of)).items()}
 
     def code(value: Any) -> int:
         if (text := text_or_none(value)) is None:

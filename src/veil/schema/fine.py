@@ -5,6 +5,7 @@ origin (0, or the bound nearest to it) every octave is cut into 256 besides: wha
 apart that differ by less than half a per cent.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .columns import Numeric
+from .. import wording
+from ..errors import BadInput
+from .columns import Categorical, Numeric
+from .schema import Schema
 
 STEPS = 1 << 14
 OCTAVES = 30  # below the longer side of the origin
@@ -63,6 +67,22 @@ def finest(column: Any, anew: bool = False) -> Any:
         return column
     made = _fine.__wrapped__ if anew else _fine
     return made(column.name, column.integer, column.cuts, column.missing)
+
+
+def check_finer(columns: Sequence[Any], schema: Schema, read: Mapping[str, Any]) -> None:
+    """Refuse columns unless the schema has them with other bins or pools, and they were `read` as finely as needed.
+
+    Answers about others would be useless, not less private: whatever is declared, a code is made from the finest code
+    of its own row.
+    """
+    for column in columns:
+        if type(column) not in (Categorical, Numeric) or schema.get(column.name).kind != column.kind:
+            raise BadInput(wording.RECODED)
+        fine = read[column.name]
+        if not isinstance(fine, (Categorical, Fine)) or getattr(fine, "pools", None):
+            raise BadInput(f"column {column.name!r} has declared bins or pools: nothing finer is known to recode from")
+        if isinstance(fine, Fine) and not np.isin(column.cuts[1:-1], fine.cuts).all():
+            raise BadInput(f"the edges of column {column.name!r} must be among its fine cuts")
 
 
 @lru_cache(maxsize=512)

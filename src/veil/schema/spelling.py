@@ -1,9 +1,7 @@
 """Spelling: one text for all values that mean the same, whichever type a reader gave a column."""
 
 import re
-from collections import Counter
 from decimal import Decimal
-from functools import lru_cache
 from unicodedata import normalize
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?0*[0-9]{1,3})?")
@@ -32,16 +30,3 @@ def written_out(number: Decimal) -> str:
     """A number with all its digits and no redundant zero; exact, unlike floating-point formatting."""
     text = format(number, "f") if number else "0"
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-@lru_cache(maxsize=64)
-def alike(values: tuple[str, ...]) -> dict[str, str]:
-    """The declared value of each spelling: the one that is written so, else the only one that is spelled so. True and 1
-    stand for each other where only one of them is declared, False and 0 likewise."""
-    spelled = [spelling(value) for value in values]
-    times = Counter(spelled)
-    found = {name: value for name, value in zip(spelled, values, strict=True) if times[name] == 1 or name == value}
-    for one, other in (("True", "1"), ("1", "True"), ("False", "0"), ("0", "False")):
-        if one not in times and other in found:
-            found[one] = found[other]
-    return found

@@ -8,7 +8,7 @@ the levels of a tree and the axes of a grid are tried too: noisy leaves are pool
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -24,6 +24,9 @@ from ..schema import Schema
 Numbers = npt.NDArray[np.float64]
 Releases = Sequence[Release[Any]]
 MARGIN = 1.5  # standard deviations added to the evidence that noise alone would give
+TYPICAL = 0.1  # the evidence in a table whose label can be predicted with an AUC of about 0.75
+NEARLY_ALL, ALIKE = 0.9, 4.0  # of the rows in one interval of odds, and how much less is then believed
+ENOUGH = 0.75  # share of noise up to which something is said to be learned
 SQUARES = 5  # the variance of the square of Laplace noise, over the square of its variance
 HELD = 4  # the penalty of a weight, as a multiple of its noise, about
 
@@ -43,6 +46,11 @@ class Evidence:
         return total + MARGIN * sqrt(SQUARES * squares)
 
     @property
+    def tells(self) -> bool:
+        """Whether a label of middling difficulty would stand out from this noise."""
+        return self.likely < ENOUGH * (float(self.noise.sum()) + TYPICAL * self.room)
+
+    @property
     def noise_share(self) -> float:
         """The share of the evidence that may be noise; above 1 if noise alone would have given more."""
         return self.likely / self.found if self.found > 0 else np.inf
@@ -57,6 +65,17 @@ def of_counts(releases: Releases) -> Evidence | None:
         return None
     noise, room = np.concatenate([one.noise for one in found]), np.mean([one.room for one in found])
     return Evidence(sum(one.found for one in found), noise, float(room))
+
+
+def of_check(releases: Releases) -> Evidence | None:
+    """The evidence in the last counts of rows in intervals of a model's own scores; None if there are none."""
+    tables = [release for release in releases if isinstance(release.question, Binned) and len(release.classes) > 1]
+    if not tables:
+        return None
+    rows = np.maximum(cells_of(tables[-1]).sum(axis=1), 0)
+    found = _of_release(tables[-1], max(float(rows.sum()), 1.0))
+    alike = rows.max() >= NEARLY_ALL * rows.sum()  # noise in intervals without a row may look like evidence
+    return replace(found, found=found.found / ALIKE) if alike else found
 
 
 def teaches(release: Release[Any]) -> bool:

@@ -7,12 +7,11 @@ from ..plans.finding.pools import candidates
 from ..plans.run import GUESS, guessed_rows
 from ..questions import Grid
 from ..schema import Schema
-from .evidence import Evidence, Releases, of_counts, of_weights
+from .evidence import TYPICAL, Evidence, Releases, of_counts, of_weights
 from .learned import MEASURE, PULLS, SHARES, advice, part_words, pull_words
 from .measured import WIDTHS
 from .verdict import Verdict, level_of, worst
 
-TYPICAL = 0.1  # the evidence in a table whose label can be predicted with an AUC of about 0.75
 ASIDE = "coarser bins or groups for it, or leave it out"
 HALF = 0.5  # share of the budget or the codes from which a column is dominant
 LEADS = {"nothing": "expected: nearly nothing"}

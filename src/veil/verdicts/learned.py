@@ -4,12 +4,13 @@ from math import exp, sqrt
 
 from ..display import number
 from ..schema import Schema
-from .evidence import Evidence, Releases, Weights, of_counts, of_weights, teaches
+from .evidence import Evidence, Releases, Weights, of_check, of_counts, of_weights, teaches
 from .rows import CHECK, counted, mostly_missing
 from .tables import noise_of
 from .verdict import LEVELS, Verdict, cost, level_of, more_epsilon, worst
 
 SHARES = (0.25, 0.75, 1.25)  # shares of noise at which good, fair and poor end
+CHECKS = (0.25, 0.4, 0.75)  # the same for counts in intervals of a model's own odds, which should tell more clearly
 PULLS = (0.35, 0.6, 0.85)  # shares of a weight not decided by rows at which good, fair and poor end
 PARTS = ((0.1, "less than a tenth"), (0.25, "less than a quarter"), (0.5, "less than half"), (0.75, "most"))
 FIRST = 3  # columns that are named
@@ -22,29 +23,38 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     """The verdict on what was learned from these answers."""
     rows, missing = counted(releases), mostly_missing(releases)
     evidence, weights = of_counts(releases), of_weights(releases, schema)
+    check = of_check(releases) if weights else None
+    check = check if check and check.tells else None
     if weights is None and any(release.receipt.verb.startswith("minimise") for release in releases):
         return Verdict("unknown", "not known: the weights are of another version of Veil", MEASURE)
     level = worst(
-        noise_level(evidence, weights), rows.level(schema) if rows else "good", "fair" if missing or weights else "good"
+        noise_level(evidence, weights, check),
+        rows.level(schema) if rows else "good",
+        "fair" if missing or weights else "good",
     )
     found = [
         rows.words(schema) if rows else "",
         missing_words(missing),
         weights_words(weights) if weights else counts_words(evidence, releases),
+        check_words(check) if check else "",
     ]
     said = f"{LEADS.get(level, level)}: {'; '.join(filter(None, found))}"
     if level == "good":
         return Verdict(level, said)
     if rows is not None and rows.level(schema) != "good":
         return Verdict(level, said, rows.advice())
-    return Verdict(level, said, CHECK if missing else advice(level, releases, evidence))
+    unseen = missing or (check is not None and check.noise_share >= CHECKS[1])
+    known = None if weights and level == "fair" else check or evidence
+    return Verdict(level, said, CHECK if unseen else advice(level, releases, known))
 
 
-def noise_level(evidence: Evidence | None, weights: Weights | None) -> str:
-    """The level by noise alone. For weights at best "fair": they do not show whether columns separate the classes."""
+def noise_level(evidence: Evidence | None, weights: Weights | None, check: Evidence | None = None) -> str:
+    """The level by noise alone. For weights at best "fair": they do not show whether columns separate the classes.
+    Counts in intervals of a model's own odds, a check, can tell that they do not."""
     if weights is not None:
         by_pull = level_of(1 - weights.pull, PULLS[: 2 if weights.of_words else 3])
-        return worst("fair", by_pull, "poor" if weights.noise >= weights.size else "good")
+        by_check = level_of(check.noise_share, CHECKS) if check else "fair"
+        return worst("fair", by_check, by_pull, "poor" if weights.noise >= weights.size else "good")
     return "nothing" if evidence is None else level_of(evidence.noise_share, SHARES)
 
 
@@ -74,6 +84,11 @@ def pull_words(weights: Weights) -> str:
 def weights_words(weights: Weights) -> str:
     """As `pull_words`, with the factor by which the weights themselves change odds."""
     return f"{pull_words(weights)}, the weights themselves by {_factor(weights.size)}"
+
+
+def check_words(check: Evidence) -> str:
+    """A sentence part: how much of the difference between classes in the model's own odds may be noise."""
+    return f"{part_words(check.noise_share)} of what sets the classes apart in its own odds may be noise"
 
 
 def _factor(log_odds: float) -> str:

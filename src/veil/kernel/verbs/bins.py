@@ -20,7 +20,7 @@ from ..asking import Asking
 from ..budget import Budget
 from ..flip import own_handicaps, permute_and_flip
 from ..noise import Integers
-from ..owning import MOST_COUNTS, whole
+from ..owning import MOST_COUNTS, own_integers, whole
 from ..release import Release
 from ..table import BLOCK, Table
 
@@ -62,18 +62,16 @@ class Binning(Asking):
 
 def own_ways(ways: Any, cells: int) -> Integers:
     """A copy of the places, ways x cuts, if they are whole numbers that ascend within the fine cuts."""
-    given = np.array(np.array(ways))  # twice: what makes an array of itself may keep it, to change it later
-    refuse(given.ndim != 2 or given.dtype.kind not in "iu" or given.shape[1] < 2, wording.WAYS)
-    refuse(not 0 < given.size <= MOST_COUNTS, wording.WAYS)
-    refuse(given.min() < 0 or given.max() > cells or (given[:, 1:] < given[:, :-1]).any(), wording.PLACES)
-    return given.astype(np.int64)
+    given = own_integers(ways, (None, None), 0, cells, wording.WAYS)
+    refuse(given.shape[1] < 2 or given.size > MOST_COUNTS or (np.diff(given, axis=1) < 0).any(), wording.WAYS)
+    return given
 
 
 def fine_counts(table: Table, name: str, cells: int) -> Integers:
     """The number of rows in each fine cell of a column, without those whose value is missing."""
     counts = np.zeros(cells + 1, np.int64)
     for start in range(0, len(table), BLOCK):
-        counts += np.bincount(table.finest(name, slice(start, start + BLOCK)), minlength=cells + 1)
+        counts += np.bincount(table.column(name, slice(start, start + BLOCK), finest=True), minlength=cells + 1)
     return counts[:cells]
 
 

@@ -19,17 +19,17 @@ from ...schema import Schema
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ..asking import Asking
-from ..budget import Budget, exact
+from ..budget import Budget
 from ..flip import own_handicaps, permute_and_flip
 from ..noise import SMALLEST_EPSILON, Integers, Noise
-from ..owning import Owner, own_score, whole
+from ..owning import Owner, own_score
 from ..release import Release, frozen
 from ..scores import OF_ROWS, OF_WORDS, SCORES, Discernibility, Score
+from ..settings import Candidates, described, own_cell, own_level, own_number, searched
 from ..table import Table
 from ..tally import Tally
 from ..words import word_tables
 
-Candidates = Bag | Sequence[Partition]
 Question = TypeVar("Question", bound=Partition)
 
 
@@ -76,8 +76,7 @@ class Choosing(Asking):
         most, level, reach = own_number(most, asked), own_level(threshold, score), max(abs(score.low), abs(score.high))
         half = self._per_row(budget := Budget(budget), 2 * most)
         refuse(half / reach < SMALLEST_EPSILON, wording.SMALL_BUDGET)
-        about = f"at most {most} of {described(asked)}, {type(score).__name__} from {threshold} on"
-        receipt = self._charge("choose_above", about, budget)
+        receipt = self._charge("choose_above", searched(most, asked, score, threshold), budget)
         found = np.zeros((0, 2), np.int64)
         with quiet():
             scores = exact_scores(self._table, asked, score)
@@ -90,7 +89,7 @@ class Choosing(Asking):
 
 
 def peel(scores: Integers, rate: Fraction, noise: Noise) -> Iterator[int]:
-    """The indices of the scores one after the other, each by permute-and-flip among those that are left.
+    """Indices drawn one after the other without replacement, each by permute-and-flip among the scores that are left.
 
     A walk in random order stops first at any of those whose coin says stop, each as likely as the others: so one of
     them is drawn. Every round costs what one choice does.
@@ -143,26 +142,3 @@ def own_candidates(
     for size in sizes:
         own_cell(score, size, len(schema.classes))
     return asked, score
-
-
-def own_cell(score: Any, size: int, classes: int) -> None:
-    """Refuse a score of a cell or class that the partition does not have."""
-    if hasattr(score, "cell"):
-        whole(score.cell, "the score's cell", 0, size - 1)
-    if getattr(score, "label", None) is not None:
-        whole(score.label, "the score's class", 0, classes - 1)
-
-
-def own_number(count: Any, candidates: Any) -> int:
-    """The number of candidates to choose, at most as many as there are."""
-    most = candidates.size if isinstance(candidates, Bag) else len(candidates)
-    return whole(count, "the number of candidates to choose", 1, most)
-
-
-def own_level(threshold: Any, score: Score) -> int:
-    """The threshold in units of the score, rounded up."""
-    return int(-(-exact(threshold, "the threshold") * score.unit // 1))
-
-
-def described(candidates: Candidates) -> str:
-    return candidates.describe() if isinstance(candidates, Bag) else str(len(candidates))

@@ -26,18 +26,18 @@ import numpy as np
 
 from ... import wording
 from ...questions import Bag, Grid
-from ...schema import Schema
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ...solver import points
 from ..asking import Asking
-from ..budget import Budget, exact
+from ..budget import Budget
 from ..gradients import TOLERANCE, Objective, OneHot, WordRows
-from ..losses import LOSSES, MOST_CLASSES, Loss, Numbers
+from ..losses import LOSSES, Loss, Numbers
 from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, whole
 from ..release import Release, frozen
-from ..shaped import LARGEST_COLUMN, equal_sums
+from ..settings import Settings, check_weights, own_label, own_margin, own_offsets, own_penalties
+from ..shaped import equal_sums
 from ..table import LABEL, Table
 from ..words import first_words
 
@@ -46,8 +46,6 @@ LARGEST = 2.0**30  # weight
 LOUDEST = 2.0**33  # norm of the noise: beyond it, rounding alone would exceed the tolerance
 SLIVER = Fraction(1, 50)  # of epsilon, for hiding where the solver stopped
 LEAST_PENALTY = Fraction(1, 64)  # below it the solver would be too inaccurate
-MOST_CURVATURE = 25_000_000  # entries of the Hessian of one minimisation, for each class
-MOST_WORDS = 1 << 13  # with a weight each
 
 
 class Minimising(Asking):
@@ -69,36 +67,25 @@ class Minimising(Asking):
             weights = minimiser(objective(self._table, problem), problem.given, self._noise)
         return self._wrap(frozen(weights), None, receipt)
 
-    def check_minimise(
-        self,
-        loss: Any,
-        axes: Any,
-        budget: Budget,
-        *,
-        label: Any = None,
-        offsets: Any = (),
-        margin: Any = 0,
-        penalty: Any = 4,
-        groups: Any = None,
-        shares: Any = None,
-    ) -> "Problem":
+    def check_minimise(self, loss: Any, axes: Any, budget: Budget, **settings: Any) -> "Problem":
         """The problem that `minimise` would solve, made of copies. Refuses what it would refuse, without a charge."""
+        chosen = Settings(**settings)
         owner, words = Owner(self._own), type(axes) is Bag
         asked = (owner.bag(axes),) if words else tuple([owner.partition(one) for one in axes])
-        loss = own_loss(loss, asked, words, len(self._own.classes))
-        label = own_label(label, loss, self._own)
-        classes = len(self._own.classes) if loss.joint else 1
-        counts = [1] * len(asked) if groups is None else [*groups]
-        parts = Budget(budget).split(*(shares if shares is not None else [1] * len(counts)))
-        ratios, start = check_penalties(penalty, len(asked)), _check_offsets(offsets, classes)
+        loss, every = own_loss(loss, asked, words), len(self._own.classes)
+        classes = every if loss.joint else 1
+        counts = [1] * len(asked) if chosen.groups is None else [*chosen.groups]
+        parts = Budget(budget).split(*(chosen.shares if chosen.shares is not None else [1] * len(counts)))
+        ratios = own_penalties(chosen.penalty, len(asked))
         shapes = check_groups(counts, [one.size for one in asked], len(parts))
-        refuse(not 0 <= (lead := exact(margin, "the margin")) <= 100, "the margin must be a number between 0 and 100")
+        check_weights(shapes, words, classes)
         epsilons = [self._per_row(part) for part in parts]
         if words:
             given = word_amounts(loss, epsilons[0], ratios[0], asked[0].size, asked[0].reach)
         else:
-            given = amounts(loss, epsilons, ratios, shapes, len(self._own.classes))
-        return Problem(asked, loss, label, start, float(lead), given)
+            given = amounts(loss, epsilons, ratios, shapes, every)
+        label, offsets = own_label(chosen.label, loss, every), own_offsets(chosen.offsets, classes)
+        return Problem(asked, loss, label, offsets, own_margin(chosen.margin), given)
 
 
 @dataclass(frozen=True)
@@ -113,39 +100,14 @@ class Problem:
     given: "Amounts"
 
 
-def own_loss(loss: Any, asked: tuple[Any, ...], words: bool, classes: int) -> Loss:
-    """A new loss of that kind. Refuses one not on the closed list, grids of several axes, and too many weights."""
+def own_loss(loss: Any, asked: tuple[Any, ...], words: bool) -> Loss:
+    """A new loss of that kind. Refuses one not on the closed list, and grids of several axes."""
     names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
     refuse(type(loss) not in LOSSES or words and loss.joint, f"a loss must be one of {', '.join(names)}")
     refuse(not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked), wording.MINIMISED)
     refuse(len({one.columns for one in asked}) < len(asked), "give every column once")
-    refuse(words and asked[0].size > MOST_WORDS, wording.MOST_WEIGHTS.format(MOST_WORDS))
-    entries = (classes if loss.joint else 1) * sum(one.size for one in asked) ** 2
-    refuse(not words and entries > MOST_CURVATURE, wording.MUCH_MEMORY)
     found: Loss = type(loss)()
     return found  # a new one: the given one may have been changed
-
-
-def own_label(label: Any, loss: Loss, schema: Schema) -> int | None:
-    """The index of the class against the others; None for a loss of all classes at once."""
-    if not loss.joint:
-        return whole(label, "the class", 0, len(schema.classes) - 1)
-    refuse(label is not None or not 2 <= len(schema.classes) <= MOST_CLASSES, wording.ALL_CLASSES.format(MOST_CLASSES))
-    return None
-
-
-def _check_offsets(offsets: Any, classes: int) -> Numbers:
-    found = [exact(offset, "an offset") for offset in offsets] or [Fraction(0)] * classes
-    refuse(len(found) != classes or max(map(abs, found)) > 100, wording.OFFSETS.format(classes))
-    return np.array(found, np.float64)[:, None]
-
-
-def check_penalties(penalty: Any, columns: int) -> list[Fraction]:
-    """One penalty for each column, as exact fractions."""
-    given = [penalty] * columns if np.ndim(penalty) == 0 else penalty
-    ratios = [exact(one, "the penalty") for one in given]
-    refuse(len(ratios) != columns or not all(1 <= ratio <= 2**40 for ratio in ratios), wording.PENALTY)
-    return ratios
 
 
 def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[int]]:
@@ -153,8 +115,6 @@ def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[i
     counts = [whole(one, "a group", 1, len(sizes)) for one in groups]
     refuse(sum(counts) != len(sizes) or len(counts) != parts, wording.SHARES)
     found = [sizes[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
-    long = any(len(group) > 1 and max(group) > LARGEST_COLUMN for group in found)
-    refuse(long, f"a column of more than {LARGEST_COLUMN} values must be a group by itself")
     return found
 
 
@@ -224,16 +184,12 @@ def movement(group: Sequence[int], step: Fraction) -> float:
 
 
 def group_noise(group: Sequence[int], rate: Fraction, step: Fraction, noise: Noise) -> Numbers:
-    """Lattice noise for columns of these sizes together; Laplace noise for a single one."""
-    if len(group) == 1:
-        return lattice_laplace(rate, step, group[0], noise)
-    return np.asarray(equal_sums(group, rate * step, noise) * float(step))
-
-
-def lattice_laplace(rate: Fraction, step: Fraction, size: int, noise: Noise) -> Numbers:
-    """The midpoints of the lattice cells into which ideal Laplace noise of this rate falls."""
-    middles = (noise.geometric(rate * step, size) + 0.5) * float(step)
-    return np.asarray(np.where(noise.below(2, size), middles, -middles))
+    """Lattice noise for columns of these sizes together; for a single one the midpoints of the lattice cells into which
+    ideal Laplace noise of this rate falls."""
+    if len(group) > 1:
+        return np.asarray(equal_sums(group, rate * step, noise) * float(step))
+    middles = (noise.geometric(rate * step, group[0]) + 0.5) * float(step)
+    return np.asarray(np.where(noise.below(2, group[0]), middles, -middles))
 
 
 def distance(penalties: Numbers, classes: int, moved: float) -> int:

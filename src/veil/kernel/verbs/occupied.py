@@ -1,8 +1,7 @@
 """occupied: how many cells of a partition hold a row, with noise.
 
-A row lies in one cell. Adding it raises the number of cells that are not empty by one if its cell was empty, else by
-nothing, whatever the other rows and their classes are. So discrete Laplace noise of scale 1 / epsilon suffices, as for
-a count (Dwork et al. 2006).
+Adding a row raises the number of cells that hold one by one if its cell was empty, else by nothing, whatever the other
+rows and classes are: discrete Laplace noise of scale 1 / epsilon suffices, as for a count (Dwork et al. 2006).
 """
 
 import numpy as np

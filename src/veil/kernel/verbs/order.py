@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import wording
-from ...questions import Axis, Binned, Grid, Partition, Scorer
-from ...schema import Numeric
+from ...questions import Scorer
+from ...questions.making import intervals
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ..asking import Asking
@@ -22,7 +22,7 @@ from ..release import Release
 Of = str | Scorer
 Cuts = Sequence[float] | None
 Ends = tuple[float, ...]
-MOST_HALVINGS = 16
+MOST_HALVINGS, HALF = 16, Fraction(1, 2)
 PARTS_OF_A_ROW = 1 << 8  # misordered rows are whole numbers of 1 / PARTS_OF_A_ROW
 
 
@@ -30,12 +30,8 @@ class Ordering(Asking):
     """The verbs about the order of rows."""
 
     def quantile(self, of: Of, q: Any, budget: Budget, *, grid: Cuts = None, label: int = -1) -> Release[float]:
-        """A cut point near the q-quantile of a numeric column or of a scorer's values, one of a public grid.
-
-        Permute-and-flip on -|b L - a n|, q = a/b, L the rows below the cut, n all rows. A row moves b L - a n by b -
-        a or by -a, on either side of it; L grows along the grid, so the changes of |.| spread by at most 2 max(a, b -
-        a) over the grid. For a column the grid is its bin edges, and rows with a missing value are left out.
-        """
+        """A cut point near the q-quantile of a numeric column or of a scorer's values, one of a public grid (see
+        `quantile_place`). For a column the grid is its bin edges, and rows with a missing value are left out."""
         share = exact(q, "q").limit_denominator(10**6)
         refuse(not 0 < share < 1, "q must lie between 0 and 1")
         (asked, cuts), budget = self._ordered(of, grid, label), Budget(budget)
@@ -43,9 +39,8 @@ class Ordering(Asking):
         receipt = self._charge("quantile", f"{share} of {asked.describe()}", budget)
         with quiet():
             counts = self._table.tabulate(asked, by_class=False).ravel()[: len(cuts) + 1]
-            a, b, below = share.numerator, share.denominator, np.cumsum(counts)
-            winner = permute_and_flip(-abs(b * below[:-1] - a * below[-1]), epsilon / (2 * max(a, b - a)), self._noise)
-        return self._wrap(float(cuts[winner]), None, receipt)
+            place = quantile_place(counts, share, epsilon, self._noise)
+        return self._wrap(float(cuts[place - 1]), None, receipt)
 
     def quantiles(self, of: Of, depth: int, budget: Budget, *, grid: Cuts = None, label: int = -1) -> Release[Ends]:
         """Up to 2^depth - 1 cut points of a public grid, ascending, that divide the rows about evenly. Medians of
@@ -77,17 +72,9 @@ class Ordering(Asking):
             noisy = rows + int(self._noise.discrete_laplace(epsilon / PARTS_OF_A_ROW, 1)[0])
         return self._wrap(noisy / PARTS_OF_A_ROW, float(1 / epsilon), receipt)
 
-    def _ordered(self, of: Any, grid: Sequence[float] | None, label: int) -> tuple[Any, Sequence[float]]:
+    def _ordered(self, of: Any, grid: Cuts, label: int) -> tuple[Any, Sequence[float]]:
         """A partition into intervals, lowest first, and the cut points between them."""
-        if isinstance(of, str):
-            column: Any = self._own.get(of)
-            refuse(not isinstance(column, Numeric) or grid is not None, wording.COLUMN_QUANTILE)
-            asked: Partition = Grid((Axis(of, tuple(range(column.size)), column.names),))
-            cuts: Sequence[float] = column.cuts[1:-1]
-        else:
-            cuts = () if grid is None else tuple(grid)
-            asked = Binned(of, cuts, label)
-        refuse(len(cuts) == 0, "a quantile needs a grid of at least one cut point")
+        asked, cuts = intervals(self._own, of, grid, label)
         return Owner(self._own).partition(asked), cuts
 
 
@@ -101,15 +88,20 @@ def even_cuts(counts: Integers, depth: int, epsilon: Fraction, noise: Noise) -> 
     ends = [0, len(counts)]
     for _ in range(depth):
         parts = [(low, high) for low, high in zip(ends, ends[1:], strict=False) if high - low > 1]
-        ends = sorted([*ends, *(low + _median(counts[low:high], epsilon / depth, noise) for low, high in parts)])
+        medians = [low + quantile_place(counts[low:high], HALF, epsilon / depth, noise) for low, high in parts]
+        ends = sorted([*ends, *medians])
     return ends[1:-1]
 
 
-def _median(counts: Integers, epsilon: Fraction, noise: Noise) -> int:
-    """The index of a cut near the median: permute-and-flip on -|2 L - n|, L the rows before the cut. A row moves 2 L -
-    n by 1 at the cuts after it and by -1 at those before it, so the changes spread by 2 at most."""
-    before = 2 * np.cumsum(counts)
-    return 1 + permute_and_flip(-np.abs(before[:-1] - before[-1] // 2), epsilon / 2, noise)
+def quantile_place(counts: Integers, share: Fraction, epsilon: Fraction, noise: Noise) -> int:
+    """A number of counts, from 1 to less than all, that together hold about this share of the rows.
+
+    Permute-and-flip on -|b L - a n|, a/b the share, L the rows in the first counts, n all rows. A row moves b L - a n
+    by b - a where it is among these and by -a elsewhere; L grows with their number, so the changes of |.| spread by at
+    most 2 max(a, b - a).
+    """
+    a, b, below = share.numerator, share.denominator, np.cumsum(counts)
+    return 1 + permute_and_flip(-abs(b * below[:-1] - a * below[-1]), epsilon / (2 * max(a, b - a)), noise)
 
 
 def misordered_rows(positives: Integers, negatives: Integers) -> int:

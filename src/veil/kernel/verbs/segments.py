@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadInput
+from ... import wording
 from ...questions import Partition
 from ...schema.encoding import quiet
+from ...schema.refusing import refuse
 from ..asking import Asking
 from ..budget import Budget, exact
 from ..noise import BLOCK, SMALLEST_EPSILON, Integers
@@ -49,8 +50,7 @@ class Cutting(Asking):
         lengths = lengths_of(cells)
         marks, moves = own_prices(prices, lengths), moves_of(lengths)
         rates = [self._per_row(budget) / move for move in moves]
-        if min(rates) < SMALLEST_EPSILON:
-            raise BadInput("the budget is too small for so many cells: use a larger one, or fewer cells")
+        refuse(min(rates) < SMALLEST_EPSILON, wording.MANY_CELLS)
         receipt = self._charge("segments", f"runs of {cells} cells of {partition.describe()}", budget)
         with quiet():
             counts = self._table.tabulate(partition, by_class=False)[:cells, 0]
@@ -76,8 +76,7 @@ def moves_of(lengths: list[int]) -> list[int]:
 def own_prices(prices: Any, lengths: list[int]) -> list[int]:
     """The prices in units of 1 / the longest length, rounded down."""
     found = [exact(price, "a price") for price in prices]
-    if len(found) != len(lengths) or not all(0 <= price <= DEAREST for price in found):
-        raise BadInput("give a price for each length of a bucket, 1, 2, 4, ... cells: from 0 to 2^40 rows")
+    refuse(len(found) != len(lengths) or not all(0 <= price <= DEAREST for price in found), wording.PRICES)
     return [int(price * lengths[-1]) for price in found]
 
 

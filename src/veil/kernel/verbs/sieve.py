@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +12,18 @@ from ... import wording
 from ...errors import BudgetRefused
 from ...questions import Partition
 from ...schema.encoding import quiet
-from ...schema.refusing import refuse
+from ...schema.refusing import Sealed, refuse
 from ..asking import Asking
 from ..budget import Budget
 from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, own_score, whole
 from ..release import Release, frozen
 from ..scores import OF_ROWS, Score
-from .choose import Candidates, described, exact_scores, own_candidates, own_cell, own_level, own_number
+from ..settings import Candidates, own_cell, own_level, own_number, searched
+from .choose import exact_scores, own_candidates
 
 MOST_HITS = 1_000_000
+Rates = tuple[Fraction, Fraction]  # of the noise on the threshold, and on a score
 
 
 class Sifting(Asking):
@@ -50,14 +52,13 @@ class Sifting(Asking):
         asked, score = own_candidates(candidates, score, self._own, OF_ROWS)
         most, level, budget = own_number(most, asked), own_level(threshold, score), Budget(budget)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, most)
-        about = f"at most {most} of {described(asked)}, {type(score).__name__} from {threshold} on"
-        receipt = self._charge("sift", about, budget)
+        receipt = self._charge("sift", searched(most, asked, score, threshold), budget)
         with quiet():
             found = first_above(exact_scores(self._table, asked, score), level, rates, most, self._noise)
         return self._wrap(frozen(found), float(1 / (rates[1] * score.unit)), receipt)
 
 
-class Sieve:
+class Sieve(Sealed):
     """Says which questions have a score above a threshold, until it has said so `hits` times (Lyu, Su and Li 2017).
 
     The threshold gets noise of scale max(|low|, |high|) / e1 once, every score fresh noise of scale hits (high - low)
@@ -66,9 +67,9 @@ class Sieve:
     of no are free. All numbers are whole, so the shifts keep the order exactly.
     """
 
-    def __init__(
-        self, ask: Callable[[Any], int], threshold: int, rates: tuple[Fraction, Fraction], hits: int, noise: Noise
-    ) -> None:
+    sealed, copied = "sieve", "a sieve cannot be copied or pickled: two copies would each use up the hits"
+
+    def __init__(self, ask: Callable[[Any], int], threshold: int, rates: Rates, hits: int, noise: Noise) -> None:
         self._exact, self._rates, self._noise = ask, rates, noise
         self._threshold = threshold + int(noise.discrete_laplace(rates[0], 1)[0])
         self._left, self._lock, self._process = hits, threading.Lock(), os.getpid()
@@ -77,20 +78,13 @@ class Sieve:
         """Whether the partition's score is above the threshold, both with noise; refused after the last hit."""
         refuse(self._process != os.getpid(), wording.SIEVE_OWNER)
         with self._lock:
-            if self._left == 0:
-                raise BudgetRefused("this sieve has given all its hits: open another one with a new budget")
+            refuse(self._left == 0, wording.NO_HITS, BudgetRefused)
             score = self._exact(partition) + int(self._noise.discrete_laplace(self._rates[1], 1)[0])
             self._left -= score >= self._threshold
             return bool(score >= self._threshold)
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a sieve cannot be copied or pickled: two copies would each use up the hits")
 
-    def __repr__(self) -> str:
-        return "<sieve>"
-
-
-def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> tuple[Fraction, Fraction]:
+def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> Rates:
     """Exact noise rates of a sieve: e1 / max(|low|, |high|) and e2 / (hits (high - low)), e1 : e2 near the best 1 :
     x^(2/3)."""
     reach, spread = max(abs(low), abs(high)), hits * (high - low)
@@ -100,7 +94,7 @@ def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> tuple[Frac
     return rates
 
 
-def first_above(scores: Integers, level: int, rates: tuple[Fraction, Fraction], hits: int, noise: Noise) -> Integers:
+def first_above(scores: Integers, level: int, rates: Rates, hits: int, noise: Noise) -> Integers:
     """The indices, ascending, to which a sieve says yes if asked about all scores in random order; at most `hits`."""
     order = noise.permutation(len(scores))
     threshold = level + int(noise.discrete_laplace(rates[0], 1)[0])

@@ -16,17 +16,16 @@ from ... import wording
 from ...questions import Bag, Drawn, Grid
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
-from ...solver.gaps import guessed_gap, survivors, threshold_for
+from ...solver.gaps import bits_for_guess, guessed_gap, survivors
 from ..asking import Asking
 from ..bounds import Uniform, count_below, exp_bounds
 from ..budget import Budget
 from ..noise import Integers, Noise, exponential
-from ..owning import own, whole
+from ..owning import Owner
 from ..release import Release, SparseCounts, frozen
+from ..settings import sparse_level
 from ..table import Table
 from ..words import word_counts
-
-SPARSE_LIMIT = 5_000_000  # spurious cells expected in one sparse answer
 
 
 class CountingSparsely(Asking):
@@ -38,7 +37,7 @@ class CountingSparsely(Asking):
         """The noisy counts above a threshold, over a grid, the leaves of a drawn tree, or the words of a bag. The
         default threshold lets through `spurious` empty cells on average."""
         refuse(type(question) not in (Grid, Drawn, Bag) or not (by_class or type(question) is Bag), wording.SPARSE_OF)
-        asked, budget = own(question, self._own, dense=False), Budget(budget)
+        asked, budget = Owner(self._own)(question, dense=False), Budget(budget)
         epsilon, classes = self._per_row(budget, asked.reach), self._own.classes if by_class else ("",)
         cells = asked.size * len(classes)
         level = sparse_level(cells, epsilon, threshold, spurious)
@@ -70,25 +69,11 @@ def occupied(table: Table, asked: Any, classes: int) -> tuple[npt.NDArray[Any], 
 
 
 def _pieces(grid: Grid) -> list[Grid]:
-    """The grid as a product of grids of fewer than 2^62 cells each."""
-    pieces = [Grid()]
-    for axis in grid.axes:
-        one = Grid((axis,))
-        if pieces[-1].size * one.size < 2**62:
-            pieces[-1] &= one
-        else:
-            pieces.append(one)
-    return pieces
-
-
-def sparse_level(cells: int, epsilon: Fraction, threshold: int | None, spurious: float) -> int:
-    """The threshold of a sparse count; refuses one that would let too many empty cells through."""
-    refuse(not 0 < spurious <= SPARSE_LIMIT, f"a sparse count needs spurious between 0 and {SPARSE_LIMIT}")
-    level = threshold_for(cells, epsilon, spurious) if threshold is None else threshold
-    level = whole(level, "the threshold", 0, 2**60)
-    least, passing = threshold_for(cells, epsilon, SPARSE_LIMIT), survivors(cells, epsilon, level)
-    refuse(passing > SPARSE_LIMIT, wording.LOW_THRESHOLD.format(least, level, passing))
-    return level
+    """The grid as a product of grids of fewer than 2^62 cells each; no axis has that many."""
+    if grid.size < 2**62:
+        return [grid]
+    half = len(grid.axes) // 2
+    return [*_pieces(Grid(grid.axes[:half])), *_pieces(Grid(grid.axes[half:]))]
 
 
 def sparse_threshold(
@@ -131,8 +116,7 @@ def gaps(noise: Noise, epsilon: Fraction, threshold: int, size: int, limit: int 
     A gap has as many digits as 1/p, so a tiny p without a limit takes long. int64 for 2 <= 1/p <= 2^38, where
     log1p(-p) is right to 2^-45; Python integers elsewhere.
     """
-    if threshold < -1:
-        raise ValueError("a threshold below -1 keeps most empty cells: draw the noise of each of them")
+    refuse(threshold < -1, "a threshold below -1 keeps most empty cells: draw the noise of each", ValueError)
     p = exp(-float(epsilon * (threshold + 1))) / (1 + exp(-float(epsilon)))
     power = partial(gap_bounds, epsilon, threshold)
     if 2.0**-38 <= p <= 0.5:
@@ -170,12 +154,7 @@ def gap_bounds(epsilon: Fraction, threshold: int, gap: int, bits: int) -> tuple[
 
 def gap_guess(uniform: Uniform, epsilon: Fraction, threshold: int, limit: int | None) -> int:
     """Roughly log U / log(1 - p), or `limit` if it is above that: only where to start looking, whoever guesses. A gap
-    of d digits depends on as many digits of U: draw them first."""
-    rate = epsilon * (threshold + 1)
-    if limit is not None and rate > 2 * limit.bit_length():
-        return limit
-    digits = 20 + (int(rate / 2) if limit is None else min(int(rate / 2), limit.bit_length() // 3))
-    while uniform.bits < 4 * digits:
+    of d digits depends on as many digits of U: they are drawn first."""
+    while uniform.bits < bits_for_guess(epsilon, threshold, limit):
         uniform.refine()
-    guess = int(guessed_gap(uniform.top, uniform.bits, epsilon, rate, digits))
-    return guess if limit is None else min(guess, limit)
+    return int(guessed_gap(uniform.top, uniform.bits, epsilon, threshold, limit))

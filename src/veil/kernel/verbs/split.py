@@ -28,7 +28,7 @@ class Splitting(Asking):
         refuse(partition.size > MOST_PARTS, "the partition has too many cells to split by: use a coarser one")
         group = self._account.split(question=partition.describe(), parts=partition.size)
         with quiet():
-            return self._parts(group, self._table.split_by(partition))
+            return self._parts(group, self._table.split(self._table.cell_of_each(partition), partition.size))
 
     def split_at_random(self, *weights: int) -> tuple[Self, ...]:
         """Disjoint sources in these proportions: every row is drawn by itself, once, and stays where it is."""

@@ -94,10 +94,10 @@ def _height(values: int, classes: int) -> float:
 
 
 def _ranked(names: Sequence[str], counts: Numbers, scale: Any) -> Ranked:
-    """The names with their rows and a number by which they can be ordered, so that those alike are neighbours.
+    """The categories with their rows and a rank score: categories with similar class shares have similar scores.
 
-    It is how far the class shares lie from those of all rows in the direction in which they differ most; values within
-    the noise are drawn to zero.
+    The score is the distance of a category's class shares from those of all rows, along the direction in which
+    categories differ most (a leading singular vector); distances within the noise are shrunk to zero.
     """
     rows = counts.sum(axis=1)
     totals = np.maximum(counts.sum(axis=0), 1)

@@ -31,7 +31,8 @@ class Search(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a plan gets: rows with other bins, the budget that is left, and the class totals if they were asked for."""
+    """What the search hands to a plan: a source with the bins that it found, the rest of the budget, and the class
+    totals if it has asked for them."""
 
     source: Source
     budget: Budget

@@ -3,13 +3,10 @@
 All of it comes from public numbers: the schema, a noisy or guessed number of rows, and public rows if there are any.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from math import ceil, log
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import norm
 
 LEFT_OUT = 0.1  # the share of discernible pairs that the chosen columns may leave undiscerned
@@ -45,30 +42,6 @@ def same_bin(bins: int) -> float:
     reach = float(norm.ppf(1 - 1 / SIMULATED))
     masses = np.diff(norm.cdf(np.linspace(-reach, reach, bins + 1)[1:-1]), prepend=0, append=1)
     return float((masses**2).sum())
-
-
-def columns_in_public(
-    codes: Mapping[str, npt.NDArray[Any]], labels: npt.NDArray[Any], left_out: float = LEFT_OUT
-) -> int:
-    """The columns that a greedy choice on public rows needs to separate 90 % of the pairs that all separate."""
-    blocks, unused, chosen = np.zeros(len(labels), np.int64), dict(codes), 0
-    for column in codes.values():
-        blocks = np.unique(blocks * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
-    least, everything = undiscerned(blocks, labels), undiscerned(np.zeros(len(labels), np.int64), labels)
-    blocks = np.zeros(len(labels), np.int64)
-    while unused and undiscerned(blocks, labels) - least > left_out * (everything - least):
-        refined = {name: blocks * (int(column.max()) + 1) + column for name, column in unused.items()}
-        best = min(refined, key=lambda name: undiscerned(refined[name], labels))
-        blocks, chosen = np.unique(refined[best], return_inverse=True)[1], chosen + 1
-        del unused[best]
-    return max(chosen, 1)
-
-
-def undiscerned(blocks: npt.NDArray[Any], labels: npt.NDArray[Any]) -> int:
-    """The number of ordered pairs of rows that are in the same block but in different classes."""
-    rows = np.unique(blocks, return_counts=True)[1]
-    same = np.unique(blocks * (int(labels.max(initial=0)) + 1) + labels, return_counts=True)[1]
-    return int((rows**2).sum() - (same**2).sum())
 
 
 def share_to_count(rows: float, available: int, columns: int, classes: int, bins: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import BadInput
-from ...kernel import Budget, Difference, Entropy, Gini, Majority, Purity, Rows, Source, own
+from ...kernel import Budget, Difference, Entropy, Gini, Majority, Owner, Purity, Rows, Source
 from ...questions import WHOLE, Bag, Grid, axis, bag
 from ...schema import Schema
 from ..finish import column_shares
@@ -43,7 +43,7 @@ def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
         raise BadInput("the schema has words and other columns: leave one kind out, selection compares like with like")
     if schema.texts:
         words = bag(schema, most=words_per_row)
-        own(words, schema)  # refuses before anything is charged
+        Owner(schema)(words)  # refuses before anything is charged
         return words
     if not schema.features:
         raise BadInput("there is nothing to select: declare columns, or a text column with words or buckets")

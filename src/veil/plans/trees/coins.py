@@ -12,7 +12,7 @@ from ...questions import Axis, Drawn, Integers, PathScores, axis
 from ...questions.drawn import WIDEST, node_numbers
 from ...schema import Categorical, Numeric, Schema
 from ..finish import LEAST_SHARE, Numbers
-from .branches import MOST_DEPTH, Cuts, Node
+from .branches import MOST_DEPTH, Cuts, Node, Truths
 from .pruning import PULL
 
 MOST_LISTED = 20_000  # leaves of all trees together, if they are built of Node objects
@@ -38,16 +38,22 @@ def draw(
         level = [(node, support) for node, support in level if support > needed]
         below = []
         for (node, support), may in zip(level, cuts.allowed([node for node, _ in level]) if level else [], strict=True):
-            here = may & (cuts.columns == first) if node is root and first is not None else may
-            if here.any():
-                column = coins.choice(sorted(set(cuts.columns[here])))
-                cuts.divide(node, cuts.grids[coins.choice(np.flatnonzero(here & (cuts.columns == column)))])
-                leaves += len(node.branches) - 1
-                below += [(branch, support / len(node.branches)) for branch in node.branches]
+            toss(cuts, node, may, first if node is root else None, coins)
+            leaves += max(len(node.branches), 1) - 1
+            below += [(branch, support / len(node.branches)) for branch in node.branches]
             if leaves > most:
                 return None
         level = below
     return root
+
+
+def toss(cuts: Cuts, node: Node, may: Truths, first: str | None, coins: np.random.Generator) -> None:
+    """Divide a node by public coins: they draw a column among the allowed cuts (`first`, if it is given), then one of
+    its cuts. A node without an allowed cut stays as it is."""
+    here = may if first is None else may & (cuts.columns == first)
+    if here.any():
+        column = coins.choice(sorted(set(cuts.columns[here])))
+        cuts.divide(node, cuts.grids[coins.choice(np.flatnonzero(here & (cuts.columns == column)))])
 
 
 def deepest_drawn(schema: Schema) -> int:

@@ -1,6 +1,6 @@
 """Growing trees level by level, with one private choice for all nodes of a level, and counts in the leaves."""
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -58,7 +58,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
         able = np.asarray(mask[:, cuts.widths > 1].any(axis=1))
         going = [n for n, may in zip(nodes, able, strict=True) if may and n.counts is None and not n.ended]
         if rules.tested:
-            _measure(source, root, part)
+            measure(source, root, part, [node for node in nodes if node.counts is None])
             left -= unit
             going = _large(going, source, cuts, unit / Fraction(rules.demand), most - len(nodes))
         kept = set(going)
@@ -67,7 +67,7 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
         if not going:
             return root
         mask[[node not in kept for node in nodes]] = True  # no row is left there: the choice is ignored
-        marks = _handicaps(source, cuts, rules, unit * rules.leaf)
+        marks = handicaps(source, cuts, rules.handicap, unit * rules.leaf)
         score = CUT_SCORES[str(rules.score)]
         won = source.choose_each(root.partition(), cuts.grids, score, part, allowed=mask, handicaps=marks).value
         left -= unit
@@ -78,19 +78,19 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
     return root
 
 
-def _handicaps(source: Source, cuts: Cuts, rules: Rules, epsilon: Fraction) -> list[int]:
+def handicaps(source: Source, cuts: Cuts, handicap: float, epsilon: Fraction) -> list[int]:
     """What each candidate's score is lowered by, in rows: a number for every branch after the first, at least one, so
     that pure nodes are not divided."""
-    noise = rules.handicap * len(source.schema.classes) / float(source.per_row(Budget(epsilon)))
-    each = max(noise, float(rules.handicap > 0))
+    noise = handicap * len(source.schema.classes) / float(source.per_row(Budget(epsilon)))
+    each = max(noise, float(handicap > 0))
     return [min(round(each * (width - 1)), 2**30) for width in cuts.widths.tolist()]
 
 
-def _measure(source: Source, root: Node, budget: Budget) -> None:
+def measure(source: Source, root: Node, budget: Budget, still_open: Collection[Node]) -> None:
     """Ask for the noisy number of rows in each leaf, and note it in the leaves that are still open."""
-    release = source.count(root.partition(), budget, by_class=False)
+    release, chosen = source.count(root.partition(), budget, by_class=False), set(still_open)
     for node, count in zip(root.leaves(), release.value[:, 0], strict=True):
-        if node.counts is None:
+        if node in chosen:
             node.size, node.size_deviation = float(count), release.deviation
 
 

@@ -5,7 +5,7 @@ Friedman and Schuster, KDD 2010; Mohammed, Barouti, Alhadidi and Chen, 2015; Jag
 """
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ import numpy as np
 from ...errors import BadInput
 from ...kernel import SMALLEST_EPSILON, Budget, Release, Source
 from ...questions import WHOLE, CellScores, Sum
-from ..finish import LEAST_SHARE, Numbers, class_prior
+from ..finish import Numbers, class_prior
 from ..sizing import TO_SIZE, Known
 from .branches import MOST_DEPTH, Cuts, Node
 from .coins import MOST_LISTED, count_paths, deepest_drawn, draw, top_of, unlisted
 from .growing import LEAST_SCALE, Rules, give_counts, grow, room, settle
-from .pruning import PRUNE, add_up, class_shares
+from .sizes import MOST_TREES, first_columns, growing, half_the_columns, one_a_column, rows_needed
+from .together import Forest, added, alone, finished, shared, together
 
 TREES = {
     "veil": Rules("gini", gathered=True, leaf=3, handicap=0.35),
@@ -33,10 +34,8 @@ FORESTS = {
 }
 SEED = 2009  # shapes drawn by coins are public, and the same for everyone
 MOST_CODES = 1 << 23  # limit of the sum over columns of codes^2: candidates times codes
-MOST_TREES, MOST_STUMPS, MOST_GROWN = 100, 900, 12
-GROWTH = 5  # rows times epsilon must grow by this factor for one more level
+MOST_STUMPS = 900
 APART = 6  # up to six columns evidence is added in full; with more, some is redundant
-Forest = tuple[list[Node], list[float], Numbers]  # trees, their weights, the class shares of all rows
 PLENTY = 10_000  # rows times epsilon from which a forest grows a tree over all columns
 
 
@@ -53,18 +52,18 @@ def decision_tree(
     Returns a scorer: the logarithms of the class shares in the row's leaf.
     """
     root, prior = grow_tree(source, budget, preset=preset, depth=depth, totals=totals)
-    return CellScores(root.partition(), _logs(class_shares(root, prior)))
+    return alone(root, prior)
 
 
 def grow_tree(
     source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None, totals: Known = None
 ) -> tuple[Node, Numbers]:
     """The tree of `decision_tree` with the counts of its nodes, and the class shares over all rows."""
-    rules, cuts = _check(source, TREES, preset, depth)
-    _check_budget(source, budget, rules, depth, 1)
+    rules, cuts = check(source, TREES, preset, depth)
+    check_budget(source, budget, rules, depth, 1)
     rows, rest = _rows(source, budget, rules, depth, totals)
     root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
-    return root, _finish([root], rules)
+    return root, finished([root], rules.prune)
 
 
 def random_forest(
@@ -89,7 +88,7 @@ def random_forest(
     more often a path uses each column.
     """
     made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart, totals=totals)
-    return made if isinstance(made, Sum) else _add(*made)
+    return made if isinstance(made, Sum) else added(*made)
 
 
 def grow_forest(
@@ -104,24 +103,17 @@ def grow_forest(
 ) -> Forest | Sum:
     """The trees of `random_forest`, their weights and the class shares over all rows; a scorer, if the trees are too
     large to be built of Node objects."""
-    rules, cuts = _check(source, FORESTS, preset, depth, trees, apart)
-    _check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
+    rules, cuts = check(source, FORESTS, preset, depth, trees, apart)
+    check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
     if rules.rooted:
         return _by_column(source, budget, cuts, rules, depth, trees, totals)
     if rules.score is None:
         return _by_coins(source, budget, cuts, rules, depth, trees, apart, totals)
     roots = [cuts.root() for _ in range(trees or rules.trees or 1)]
-    rooms, parts = _shared(source, budget, len(roots), apart)
+    rooms, parts = shared(source, budget, len(roots), apart)
     for root, place, part in zip(roots, rooms, parts, strict=True):
         grow(place, part, cuts, rules, _depth(source, cuts, rules, depth, 1.0, part), root)
-    return _together(source, roots, rules)
-
-
-def _shared(source: Source, budget: Budget, count: int, apart: bool) -> tuple[tuple[Source, ...], tuple[Budget, ...]]:
-    """The source and budget of each tree: all rows and a share or, with `apart`, disjoint rows and all of it."""
-    if apart:
-        return source.split_at_random(*[1] * count), (budget,) * count
-    return (source,) * count, budget.each(count)
+    return together(source, roots, rules.prune)
 
 
 def _by_coins(
@@ -137,17 +129,17 @@ def _by_coins(
     """Random trees, each with counts in all its leaves or, if these are too many, in those above a threshold."""
     counted, rest = (totals, budget) if totals else _classes(source, budget, cuts, rules, depth, trees)
     rows = max(float(counted.value.sum()), 1.0) if counted else 1.0
-    count = trees or rules.trees or _trees(source, cuts, rows, rest)
-    rooms, parts = _shared(source, rest, count, apart)
+    count = trees or rules.trees or one_a_column(source, cuts, rows, rest)
+    rooms, parts = shared(source, rest, count, apart)
     rows = rows / count if apart else rows
-    depth = depth or rules.depth or _random_depth(source, cuts, rows)
+    depth = depth or rules.depth or half_the_columns(source, cuts, rows, rest)
     roots = _draw(source, cuts, rules, depth, rows, parts[0], count)
     if roots is None and counted is not None:
         return _unlisted(source, rooms, parts, counted, rules, depth, rows)
     assert roots is not None  # without a count of all rows no tree can be that large
     for root, place, part in zip(roots, rooms, parts, strict=True):
         settle(place, root, root.leaves(), part)
-    return _together(source, roots, rules)
+    return together(source, roots, rules.prune)
 
 
 def _classes(
@@ -173,12 +165,12 @@ def _unlisted(
 ) -> Sum:
     """A scorer from random trees with any number of leaves: an unreleased leaf has its counted ancestor's shares."""
     prior = class_prior(counted.value[0].astype(np.float64), sqrt(2) * max(counted.noise_scale, LEAST_SCALE))
-    needed = _needed(source, parts[0]) if rules.support else 0.0
+    needed = rows_needed(source, parts[0]) if rules.support else 0.0
     firsts = _firsts(source, rules, len(parts), np.random.default_rng(SEED))
     drawn = [
         unlisted(source.schema, depth, rows, needed, first, 1000 * SEED + number) for number, first in enumerate(firsts)
     ]
-    half = _needed(source, Budget(parts[0].epsilon / 2))
+    half = rows_needed(source, Budget(parts[0].epsilon / 2))
     tops = [top_of(tree, rows, half, MOST_LISTED // len(parts)) for tree in drawn]
     often = sum(top.depth for top in tops) / len(source.schema.features)
     weight, start = 1 / max(often, 1.0), np.log(prior) / len(parts)
@@ -205,7 +197,7 @@ def _by_column(
     weights = [*[1 / (2 * count) for _ in grown], *[1 / 2 if count else 1.0] * len(stumps)]
     roots, calm = [*grown, *stumps], sqrt(APART / max(len(weights), APART))
     weights = [calm * weight * _trust(root, rows) for root, weight in zip(roots, weights, strict=True)]
-    return roots, weights, _finish(roots, rules)
+    return roots, weights, finished(roots, rules.prune)
 
 
 def _trust(root: Node, rows: float) -> float:
@@ -218,7 +210,7 @@ def _draw(
     source: Source, cuts: Cuts, rules: Rules, depth: int, rows: float, budget: Budget, count: int
 ) -> list[Node] | None:
     """The random trees, before anything is asked; None if together they have too many leaves for Node objects."""
-    coins, needed = np.random.default_rng(SEED), _needed(source, budget) if rules.support else 0.0
+    coins, needed = np.random.default_rng(SEED), rows_needed(source, budget) if rules.support else 0.0
     roots, most = list[Node](), MOST_LISTED
     for first in _firsts(source, rules, count, coins):
         root = draw(cuts, depth, rows, needed, first, coins, most)
@@ -227,46 +219,6 @@ def _draw(
         roots.append(root)
         most -= len(root.leaves())
     return roots
-
-
-def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator) -> Sequence[str | None]:
-    """The column of each root: with `support` every column once before any comes again, else None (drawn later)."""
-    if not rules.support:
-        return [None] * count
-    names = [column.name for column in source.schema.features]
-    order = np.concatenate([coins.permutation(len(names)) for _ in range(-(-count // len(names)))])[:count]
-    return [names[place] for place in order]
-
-
-def _together(source: Source, roots: list[Node], rules: Rules) -> Forest:
-    """All trees with one weight, smaller the more often a path uses each column; zero for a tree of one leaf, whose
-    shares differ from those of all rows by noise alone."""
-    often = sum(root.depth() for root in roots) / len(source.schema.features)
-    prior = _finish(roots, rules)
-    return roots, [1 / max(often, 1.0) if root.branches else 0.0 for root in roots], prior
-
-
-def _finish(roots: list[Node], rules: Rules) -> Numbers:
-    """Add up the counts of all trees and prune them. Returns the class shares over all rows."""
-    for root in roots:
-        add_up(root)
-    deviation = sqrt(sum(root.deviation**2 for root in roots)) / len(roots)
-    prior = class_prior(sum(root.counts for root in roots) / len(roots), deviation)
-    for root in roots:
-        PRUNE[rules.prune](root)
-    return prior
-
-
-def _add(roots: list[Node], weights: list[float], prior: Numbers) -> Sum:
-    """A scorer: the prior plus, for each tree, its weight times log(class shares of the leaf / prior)."""
-    start = np.log(prior)
-    ratios = [weight * (_logs(class_shares(root, prior)) - start) for root, weight in zip(roots, weights, strict=True)]
-    scores = [ratio + start / len(roots) for ratio in ratios]
-    return Sum(tuple(CellScores(root.partition(), table) for root, table in zip(roots, scores, strict=True)))
-
-
-def _logs(shares: list[Numbers]) -> Numbers:
-    return np.asarray(np.log(np.maximum(np.array(shares), LEAST_SHARE)))
 
 
 def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None, totals: Known) -> tuple[float, Budget]:
@@ -279,9 +231,9 @@ def _rows(source: Source, budget: Budget, rules: Rules, depth: int | None, total
     return max(float(source.count(WHOLE, to_size, by_class=False).value[0, 0]), 1.0), rest
 
 
-def _needed(source: Source, budget: Budget) -> float:
-    """The rows that a node needs so that an even class count exceeds its noise."""
-    return len(source.schema.classes) * sqrt(2) / float(source.per_row(budget))
+def _firsts(source: Source, rules: Rules, count: int, coins: np.random.Generator) -> Sequence[str | None]:
+    """The column of each root: with `support` every column once before any comes again, else None (drawn later)."""
+    return first_columns(source, count, coins) if rules.support else [None] * count
 
 
 def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: float, budget: Budget) -> int:
@@ -289,24 +241,10 @@ def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: fl
     fits = MOST_DEPTH if rules.tested or rules.gathered else cuts.deepest(room(source, cuts))
     if depth is not None or rules.depth is not None:
         return min(depth or rules.depth or 1, fits)
-    signal = rows * float(source.per_row(budget))
-    return int(np.clip(round(log(max(signal, 1.0)) / log(GROWTH)), 1, MOST_GROWN))
+    return growing(source, cuts, rows, budget)
 
 
-def _random_depth(source: Source, cuts: Cuts, rows: float) -> int:
-    """The depth of random trees: half the number of columns, or less if leaves would be empty (Jagannathan et al.)."""
-    wanted = min(len(source.schema.features) // 2, log(rows) / log(cuts.branching) - 1)
-    return int(np.clip(wanted, 1, deepest_drawn(source.schema)))
-
-
-def _trees(source: Source, cuts: Cuts, rows: float, budget: Budget) -> int:
-    """The number of trees: one for each column, more or fewer so that leaves have enough rows (Fletcher and Islam)."""
-    columns, needed = len(source.schema.features), _needed(source, budget)
-    least, most = (rows / cuts.branching**depth / needed for depth in (columns / 2, 2))
-    return int(np.clip(min(max(columns, least), most), 1, MOST_TREES))
-
-
-def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
+def check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
     """Raise BadInput, before any charge, for more trees or levels than the budget can pay for; says what would fit."""
     tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
     of_level, of_leaf = 1 + tests, rules.leaf + tests
@@ -318,7 +256,7 @@ def _check_budget(source: Source, budget: Budget, rules: Rules, depth: int | Non
     raise BadInput(f"the budget pays for {' or '.join(fits)} at most: use a larger one, or less of them")
 
 
-def _check(
+def check(
     source: Source, presets: dict[str, Rules], preset: Any, depth: Any, trees: Any = None, apart: Any = False
 ) -> tuple[Rules, Cuts]:
     """The rules of a preset, and the candidate cuts. Raises BadInput before anything is charged."""

@@ -1,4 +1,4 @@
-"""Book: the entries of a ledger, each a line of its file, and what follows from them: the chain and the amounts.
+"""Entries of a ledger, each a line of its file, and what follows from them: the chain and the amounts.
 
 Nothing that follows from entries is ever stored beside them. An entry's hash covers the one before it.
 """
@@ -26,7 +26,7 @@ ROW = "one row"
 Entry = tuple[int, dict[str, Any], str]
 
 
-class Book:
+class Entries:
     """The state of a ledger after reading its lines up to a place, every one of them checked."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Book:
         return self.amounts.get(ROOT, Fraction(0))
 
     def has(self, mark: Mark | None) -> bool:
-        """Whether the marked entry is one of those read."""
+        """Whether the marked entry, a number and its hash, is among the entries; true without a mark."""
         return mark is None or (0 < mark[0] <= len(self.hashes) and self.hashes[mark[0] - 1] == mark[1])
 
     def next(self, body: dict[str, Any]) -> tuple[bytes, Entry]:
@@ -94,7 +94,7 @@ def first_line(limit: Budget, name: str) -> bytes:
     """The line that begins a new ledger."""
     refuse(not isinstance(name, str) or not name, "a ledger needs the name of its data set, the one in the schema")
     fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
-    return Book().next({**fields, "limit": str(limit.epsilon)})[0]
+    return Entries().next({**fields, "limit": str(limit.epsilon)})[0]
 
 
 def unit_of(body: dict[str, Any]) -> str:
