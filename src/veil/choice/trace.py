@@ -123,7 +123,7 @@ class Trace:
 
     def _title(self) -> str:
         return (
-            f"Chosen: {self.chosen}{f', {self.why}' if self.why else ''}; its facts cost epsilon {amount(self.price)}"
+            f"Chosen: {self.chosen}{f', {self.why}' if self.why else ''}; the choice cost epsilon {amount(self.price)}"
         )
 
     def __repr__(self) -> str:
