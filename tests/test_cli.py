@@ -49,7 +49,7 @@ def files(tmp_path: Path, rows: pd.DataFrame, schema: Schema) -> Path:
 COMMANDS = [
     (), ("schema",), ("schema", "new"), ("schema", "check"), ("ledger",), ("ledger", "create"), ("ledger", "show"),
     ("ledger", "verify"), ("ledger", "export"), ("ledger", "upgrade"), ("audit",), ("demo",), ("train",), ("predict",),
-    ("publish",), ("query",), ("plan",), ("compare",), ("methods",), ("evaluate",), ("select",),
+    ("publish",), ("query",), ("compare",), ("methods",), ("evaluate",), ("select",), ("plan",),
 ]  # fmt: skip
 
 

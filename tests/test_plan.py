@@ -1,6 +1,7 @@
 """veil plan: what to expect of every method, before a row is opened."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -63,6 +64,28 @@ def test_a_table_without_a_label_has_nothing_to_predict(files):
         run("plan", "--schema", "map.toml")
 
 
+def test_texts_have_an_answer_of_their_own(files):
+    text = '[[column]]\nname = "t"\nkind = "text"\nwords = ["a", "b"]\nwords_per_row = 2\n'
+    label = '[[column]]\nname = "y"\nkind = "categorical"\nvalues = ["no", "yes"]\n'
+    (files / "texts.toml").write_text(f'name = "m"\nlabel = "y"\n{text}{label}')
+    with pytest.raises(BadInput, match="nothing is known of texts"):
+        run("plan", "--schema", "texts.toml")
+
+
+def test_epsilons_that_no_float_holds_are_planned_for(files):
+    found = json.loads(output("plan", "--schema", "fair.toml", "--epsilons", "1e-400,1e400", "--json"))
+    assert [line["epsilon_exact"] for line in found["curve"]] == [f"1/{10**400}", str(10**400)]
+    assert json.loads(output("plan", "--schema", "fair.toml", "--epsilon", "1e400", "--json"))["epsilon"] == 10**400
+    asked = ["--schema", "fair.toml", "--epsilon", "1e400", "--dry-run"]
+    assert "an AUC of" in output("train", "fair.csv", *asked, "--method", "logistic")
+
+
+def test_it_believes_the_number_of_rows_that_a_schema_says(files):
+    (files / "many.toml").write_text(f"rows = 5_000_000\n{(files / 'fair.toml').read_text()}")
+    assert "What to expect of 5,000,000 rows" in output("plan", "--schema", "many.toml")
+    assert "10,000 is a guess" in output("plan", "--schema", "fair.toml")
+
+
 def test_it_needs_no_scikit_learn(files):
     code = "import sys; sys.argv = ['veil', 'plan', '--schema', 'fair.toml', '--json']\nfrom veil.cli import main\n"
     code += "try: main()\nexcept SystemExit: pass\nprint('sklearn' in sys.modules, 'matplotlib' in sys.modules)"
@@ -70,8 +93,14 @@ def test_it_needs_no_scikit_learn(files):
     assert done.stdout.strip().endswith("False False")
 
 
-def test_training_chooses_by_itself_and_says_what_and_why(files):
-    shown = output("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 50, "--seed", 1, "--out", "m.veil")
+@pytest.fixture
+def mixed(files, fair):
+    """The folder with a file of rows of both classes, from which something is learned."""
+    fair[0].sample(3000, random_state=0).to_csv(files / "fair.csv", index=False)
+
+
+def test_training_chooses_by_itself_and_says_what_and_why(mixed):
+    shown = output("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 2, "--out", "m.veil")
     assert "Chosen: " in shown and "Expect an AUC of" in shown
     found = json.loads(
         output("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--out", "n.veil", "--json")
@@ -81,4 +110,11 @@ def test_training_chooses_by_itself_and_says_what_and_why(files):
 
 def test_a_dry_run_says_what_to_expect(files):
     shown = output("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--dry-run")
-    assert "an AUC of" in shown
+    assert "an AUC of" in shown and re.search(
+        r"With [\d,]+ rows, (privpfc|logistic|blend|shares) would be chosen", shown
+    )
+
+
+def test_what_was_measured_is_not_expected(mixed):
+    shown = output("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 2, "--out", "m.veil", "--test-share", 0.3)
+    assert "Chosen: " in shown and "Expect an AUC of" not in shown

@@ -65,3 +65,8 @@ def test_without_columns_there_is_no_auto(ages):
     with pytest.raises(BadInput, match="columns"):
         run("publish", "ages.csv", "--schema", "ages.toml", "--method", "auto", "--epsilon", 1, "--out", "h.veil")
     assert not Path("h.veil").exists()
+
+
+def test_the_methods_with_columns_are_named_with_it(files):
+    with pytest.raises(BadInput, match="with columns, one of auto, adaptive-tree"):
+        run("publish", "fair.csv", "--schema", "fair.toml", "--method", "auto", "--epsilon", 1, "--out", "h.veil")

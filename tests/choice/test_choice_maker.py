@@ -1,5 +1,6 @@
 """ChoiceMaker: it chooses by public facts and paid answers alone, and costs its budget exactly on every path."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -146,6 +147,72 @@ def test_a_choice_stands_inside_another_plan():
     assert outer.trace.chosen == "inner" and inner.trace.chosen == "fine" and ledger.spent == 1
 
 
+def test_an_answer_is_handed_on_to_options_that_take_it_alone():
+    inner = ChoiceMaker(BY_FORMULA, [ROWS, SIGNAL])
+    deaf = Option("deaf", lambda source, budget: source.count(WHOLE, budget), lambda facts: 0.0)
+    for option in (deaf, Option("inner", inner, lambda facts: 1.0)):
+        for rows in (ROWS, replace(ROWS, hand_on="budget")):
+            source, ledger = opened(500)
+            ChoiceMaker([option], [rows])(source, Budget(1))
+            assert ledger.spent == 1
+
+
+def test_a_fact_costs_what_it_is_given():
+    def twice(source, budget):
+        return [source.count(WHOLE, budget) for _ in range(2)][0]
+
+    for ask in (twice, lambda source, budget: 5.0, lambda source, budget: source.count(WHOLE, budget).value):
+        source, _ = opened(500, 5)
+        with pytest.raises(BadInput, match="must return a release, and cost what it is given"):
+            ChoiceMaker(BY_FORMULA, [replace(ROWS, ask=ask), SIGNAL])(source, Budget(1))
+
+
+def test_what_traces_do_not_know_is_refused_before_a_charge():
+    databases = [database(number, seed) for number in (200, 1000) for seed in range(2)]
+    known = ChoiceMaker([Option("fine", fine)], [ROWS, SIGNAL], trained_on=databases).traces
+    with pytest.raises(BadInput, match="no option 'coarse'"):
+        ChoiceMaker([Option("fine", fine), Option("coarse", coarse)], [ROWS, SIGNAL], traces=known)
+    for goal in ({"fame": 1.0}, {"quality": float("nan")}):
+        with pytest.raises(BadInput, match="which are quality"):
+            ChoiceMaker([Option("fine", fine)], [ROWS, SIGNAL], traces=known, goal=goal)
+    for close in (-1.0, float("nan")):
+        with pytest.raises(BadInput, match="zero or more"):
+            ChoiceMaker(BY_FORMULA, [ROWS, SIGNAL], close=close)
+
+
+class Interrupted(ChoiceMaker):
+    """As if another thread used the same choice on few rows as soon as this one has chosen."""
+
+    @property
+    def trace(self):
+        return self._trace
+
+    @trace.setter
+    def trace(self, trace):
+        self._trace = trace
+        if trace is not None and trace.chosen == "fine":
+            self(opened(40)[0], Budget(1))
+
+
+def test_two_choices_at_once_do_not_take_each_others_option():
+    choose = Interrupted(BY_FORMULA, [ROWS, SIGNAL])
+    answer = choose(opened(5000)[0], Budget(1))
+    assert choose.trace.chosen == "coarse" and len(np.unique(answer[:, 0])) > 1  # fine: cells differ
+
+
+def test_an_option_that_nothing_is_known_of_has_no_prediction_in_the_trace():
+    databases = [database(number, seed) for number in (200, 1000) for seed in range(2)]
+    traces = ChoiceMaker(OPTIONS_TO_LEARN, [ROWS, SIGNAL], trained_on=databases).traces
+    traces.quality["quality"][:, 1] = np.nan
+    choose = ChoiceMaker(OPTIONS_TO_LEARN, [ROWS, SIGNAL], traces=traces)
+    choose(opened(200)[0], Budget(1))
+    assert choose.trace.chosen == "fine" and {one.option for one in choose.trace.predictions} == {"fine"}
+    assert Trace.from_dict(choose.trace.to_dict()) == choose.trace
+
+
+OPTIONS_TO_LEARN = [Option("fine", fine), Option("coarse", coarse)]
+
+
 def database(number, seed):
     rows = people(number, seed)
     codes = np.clip(rows.age // 10, 0, 9).astype(int)
@@ -156,8 +223,7 @@ def database(number, seed):
 
 def test_options_without_formulas_are_learned_from_public_databases():
     databases = [database(number, seed) for number in (20, 60, 200, 1000, 4000) for seed in range(3)]
-    options = [Option("fine", fine), Option("coarse", coarse)]
-    choose = ChoiceMaker(options, [ROWS, SIGNAL], trained_on=databases)
+    choose = ChoiceMaker(OPTIONS_TO_LEARN, [ROWS, SIGNAL], trained_on=databases)
     assert len(choose.traces) == 60 and choose.traces.fact_names == ("rows", "signal")
     for number, best in ((30, "coarse"), (4000, "fine")):
         source, ledger = opened(number, "0.3")
@@ -187,8 +253,21 @@ def test_a_trace_is_data_and_reads_itself_back():
         Trace.from_dict({**choose.trace.to_dict(), "version": 99})
 
 
+def test_names_in_a_trace_cannot_control_a_terminal():
+    trace = Trace((), (), "\x1b[2J", "\x07", {}, ("\x1b[31m",))
+    assert (trace.in_short() + "".join(trace.in_words())).isprintable()
+
+
 @pytest.mark.parametrize(
-    "damage", [{"facts": 3}, {"chosen": 4}, {"far": "yes"}, {"predictions": [{}]}, {"nearest": [1]}]
+    "damage",
+    [
+        *({"facts": 3}, {"chosen": 4}, {"far": "yes"}, {"predictions": [{}]}, {"nearest": [1]}),
+        *({"nearest": ["one"] * 1001}, {"facts": [{"name": "rows", "value": 1.0, "noise": 0.0, "price": "0"}] * 1001}),
+        *(
+            {"facts": [{"name": "rows", "value": 1.0, "noise": 0.0, "price": price}]}
+            for price in ("1e999999999", "-1", float("inf"), 10**5000, None)
+        ),
+    ],
 )
 def test_a_damaged_trace_is_refused(damage):
     whole = ChoiceMaker(BY_FORMULA, [ROWS, SIGNAL])

@@ -81,8 +81,15 @@ def test_traces_read_back_what_was_written(tmp_path):
     assert np.allclose(again.quality["auc"], traces.quality["auc"], atol=1e-6)
 
 
+MADE = "# traces of Veil, version 1\ndatabase,family,a,x:auc\n"
+
+
 @pytest.mark.parametrize(
-    "text", ["", "a,b\n1,2\n", "# traces of Veil, version 9\n", "# traces of Veil, version 1\nx\n"]
+    "text",
+    [
+        *("", "a,b\n1,2\n", "# traces of Veil, version 9\n", "# traces of Veil, version 1\nx\n"),
+        *(f"{MADE}d,f,1,inf\n", f"{MADE}d,f,nan,1\n", f"{MADE}{'d' * 200_000},f,1,1\n"),
+    ],
 )
 def test_other_files_are_refused(tmp_path, text):
     (tmp_path / "odd.csv").write_text(text)

@@ -2,7 +2,9 @@
 
 import json
 import zipfile
+from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from veil import (
 )
 from veil.choice.classifiers import OPTIONS
 from veil.models.auto import CHOICES
+from veil.models.files import write_model
 
 FLOWERS, IRIS = datasets.load("iris")
 
@@ -73,17 +76,35 @@ def test_a_saved_model_says_again_what_was_chosen_and_why(fitted, tmp_path):
 def test_a_file_whose_trace_was_damaged_is_refused(fitted, tmp_path):
     model, _ = fitted
     model.save(tmp_path / "m.veil")
-    for change in ({"chosen": "nothing"}, {"facts": "none"}, None):
+    said = {"option": "logistic", "measure": "auc", "value": 0.5, "low": 0.0, "high": 1.0}
+    price = {"name": "rows", "value": 1.0, "noise": 0.0, "price": "1e999999999"}
+    for change in (
+        *({"chosen": "nothing"}, {"facts": "none"}, None, {"predictions": [said, said]}, {"facts": [price]}),
+        *({"predictions": [{**said, name: "other"}]} for name in ("option", "measure")),
+    ):
         with zipfile.ZipFile(tmp_path / "m.veil") as file:
             parts = {name: file.read(name) for name in file.namelist()}
         body = json.loads(parts["model.json"])
         body["trace"] = None if change is None else {**body["trace"], **change}
         parts["model.json"] = json.dumps(body).encode()
+        manifest = json.loads(parts["manifest.json"])
+        manifest["parts"]["model.json"] = sha256(parts["model.json"]).hexdigest()
+        parts["manifest.json"] = json.dumps(manifest).encode()
         with zipfile.ZipFile(tmp_path / "odd.veil", "w") as file:
             for name, content in parts.items():
                 file.writestr(name, content)
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInput, match="odd.veil is not a model, or was damaged"):
             load_model(tmp_path / "odd.veil")
+
+
+def test_a_trace_in_a_file_of_another_method_is_refused(fitted, tmp_path):
+    model, _ = fitted
+    named = model.model_
+    write_model(tmp_path / "odd.veil", replace(named.outcome_, trace=model.outcome_.trace))
+    with pytest.raises(BadInput, match="odd.veil is not a model, or was damaged"):
+        load_model(tmp_path / "odd.veil")
+    named.save(tmp_path / "named.veil")
+    assert type(load_model(tmp_path / "named.veil")) is type(named)
 
 
 def test_its_report_shows_facts_and_predictions(fitted):
@@ -92,6 +113,13 @@ def test_its_report_shows_facts_and_predictions(fitted):
     assert "The choice" in page and model.chosen_ in page and "What the choice knew" in page
     assert all(option in page for option in OPTIONS)
     assert model.chosen_ in model._summary()
+    assert "logarithm" not in page and "rows times epsilon for each weight" in page
+
+
+def test_its_report_says_that_a_verdict_knows_more_than_an_expectation():
+    said = "before the rows were asked; the verdict of this report says what came of it"
+    few = AutoClassifier(epsilon="1/1000", schema=IRIS, random_state=0).fit(FLOWERS)
+    assert few.verdict_.bad and said in few.report()
 
 
 def test_a_linear_model_of_too_many_values_is_left_out():
@@ -132,15 +160,32 @@ def test_texts_alone_are_left_to_the_method_for_texts():
     texts = {"text": ["free prize now", "see you"] * 60, "kind": ["spam", "ham"] * 60}
     model = AutoClassifier(epsilon=1, schema=schema, random_state=0).fit(texts)
     assert model.chosen_ == "sparse-naive-bayes" and model.outcome_.epsilon == 1
+    assert "Veil took sparse-naive-bayes, the method for texts alone." in model.report()
     assert (model.predict(texts) == texts["kind"]).mean() > 0.9
+
+
+def test_texts_beside_columns_are_said_to_be_left_out(fair):
+    rows, schema = fair
+    for words, left_out in ((("a", "b"), {"sparse-naive-bayes"}), ((), set())):
+        text = Text(name="text", words=words, words_per_row=2) if words else Text(name="text")
+        wide = Schema(name="wide", label=schema.label, column=[text, *schema.column])
+        model = AutoClassifier(epsilon=1, schema=wide, random_state=0).fit(rows.assign(text="a"))
+        assert {*model.trace_.left_out} == left_out and ("not used" in model.report()) == bool(left_out)
 
 
 def test_what_cannot_be_chosen_from_is_refused_before_a_charge(fair):
     rows, schema = fair
     ledger = Ledger(1, schema.name)
-    for settings in ({"goal": "fame"}, {"options": ["magic"]}, {"options": "logistic"}, {"options": []}):
+    label = Categorical(name="kind", values=("ham", "spam"))
+    mail = Schema(name=schema.name, label="kind", column=[Text(name="text", words=("a",), words_per_row=1), label])
+    for settings in (
+        *({"goal": "fame"}, {"options": ["magic"]}, {"options": "logistic"}, {"options": []}),
+        *({"goal": ["auc"]}, {"options": None}, {"options": [["logistic"]]}),
+    ):
         with pytest.raises(BadInput):
             AutoClassifier(schema=schema, ledger=ledger, **settings).fit(rows)
+        with pytest.raises(BadInput):
+            AutoClassifier(schema=mail, ledger=ledger, **settings).fit({"text": ["a"], "kind": ["ham"]})
     alone = Schema(name="one", label="y", column=[Categorical(name="y", values=("a", "b"))])
     own = Ledger(1, "one")
     with pytest.raises(BadInput, match="no column besides the label"):
@@ -180,6 +225,16 @@ def test_a_rehearsal_asks_what_a_fit_would_ask(fair):
     plan = AutoClassifier(epsilon=1, schema=schema).rehearse()
     assert plan[0].receipt.question == "all rows" and len(plan) > 1
     assert sum(receipt.epsilon for receipt in {one.receipt.number: one.receipt for one in plan}.values()) == 1
+
+
+def test_what_is_expected_is_a_share():
+    """On the tables of which most is expected, too."""
+    label = Categorical(name="y", values=("a", "b"))
+    schema = Schema(name="made", label="y", column=[*(Numeric(name=f"x{i}", bounds=(0, 1)) for i in range(9)), label])
+    rows = {**{f"x{i}": np.zeros(40) for i in range(9)}, "y": ["a", "b"] * 20}
+    for epsilon in (10**-3, 1, 10**9):
+        found = AutoClassifier(epsilon=epsilon, schema=schema, random_state=0).fit(rows).trace_.predictions
+        assert all(0 <= one.low <= one.value <= one.high <= 1 for one in found)
 
 
 def test_numbers_need_no_tight_bounds():

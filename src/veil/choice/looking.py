@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
+from ..plans.outcome import total
 from .options import Metafeature, Situation
 from .trace import Fact
 
@@ -36,7 +37,10 @@ def look(metafeatures: Sequence[Metafeature], source: Source, budget: Budget) ->
             part = budget.split(one.percent, 100 - one.percent)[0]
             if source.per_row(part) < one.least:
                 continue
+            start = len(source.record.receipts)
             release = one.ask(source, part)
+            if not isinstance(release, Release) or total(source.record.receipts[start:]) != part.epsilon:
+                raise BadInput(f"the ask of metafeature {one.name!r} must return a release, and cost what it is given")
             noise, price, left = _deviation(release), part.epsilon, left - part.epsilon
             situation = replace(situation, answers={**situation.answers, one.name: release})
             given |= {one.hand_on: release} if one.hand_on else {}

@@ -53,8 +53,7 @@ class ChoiceMaker:
             traces = train(self.options, self.metafeatures, trained_on)
         self.traces = nearby.traces if nearby is not None else traces
         self.nearby = nearby or (None if traces is None else calibrated(Nearby(traces, formulas=self._formulas())))
-        if self.nearby is None and len(self._formulas()) < len(self.options):
-            raise BadInput("options without a formula of their own need traces: give trained_on or traces")
+        self._check_known()
         self.trace: Trace | None = None
 
     def _check(self) -> None:
@@ -66,6 +65,20 @@ class ChoiceMaker:
             raise BadInput("options and metafeatures must have different names")
         if sum(one.percent for one in self.metafeatures) >= 100:
             raise BadInput("metafeatures may take less than 100 percent of the budget together")
+        if not self.close >= 0:
+            raise BadInput("close, by how much an earlier option may be worse than the best, must be zero or more")
+
+    def _check_known(self) -> None:
+        """Raise BadInput unless every option can be predicted by the measures of the goal: before rows are asked."""
+        if self.nearby is None and len(self._formulas()) < len(self.options):
+            raise BadInput("options without a formula of their own need traces: give trained_on or traces")
+        known = None if self.nearby is None else self.nearby.traces
+        strange = [one.name for one in self.options if known and one.name not in known.options]
+        if strange:
+            raise BadInput(f"the traces know no option {strange[0]!r}: train again with it")
+        measures = known.measures if known else (PREDICTED,)
+        if self.goal is not None and not ({*self.goal} <= {*measures} and all(map(np.isfinite, self.goal.values()))):
+            raise BadInput(f"a goal has a finite weight for some of the measures, which are {', '.join(measures)}")
 
     def _formulas(self) -> dict[str, Any]:
         return {option.name: option.predict for option in self.options if option.predict is not None}
@@ -74,9 +87,9 @@ class ChoiceMaker:
         """Run the option that is predicted to be the best. Returns its answer."""
         usable, left_out = self.usable(source.schema, budget)
         seen = look(self.metafeatures, source, budget)
-        self.trace = self.decide(seen.facts, usable, left_out)
-        chosen = next(option for option in usable if option.name == self.trace.chosen)
-        return chosen.answer(source, seen.left, **seen.given)
+        trace = self.trace = self.decide(seen.facts, usable, left_out)
+        chosen = next(option for option in usable if option.name == trace.chosen)  # not of self: threads may share it
+        return chosen.run(source, seen.left, seen.given)
 
     def pick(self, facts: Mapping[str, float]) -> str:
         """The name of the option that is predicted to be the best, for a plan that is under way: the facts must be
@@ -103,7 +116,7 @@ class ChoiceMaker:
         worth = {option.name: self._worth(predicted[option.name]) for option in usable}
         best = max(worth.values())
         chosen = next(name for name, value in worth.items() if value >= best - self.close)
-        lines = tuple(one for option in usable for one in predicted[option.name])
+        lines = tuple(one for option in usable for one in predicted[option.name] if not np.isnan(one.value))
         nearest = self.nearby.nearest(values) if self.nearby else ()
         far = self.nearby.far(values) if self.nearby else False
         why = f"the best of {len(usable)} by what is expected" if len(usable) > 1 else "the only one that can be used"
@@ -116,8 +129,6 @@ class ChoiceMaker:
         tables, places = self.nearby.predict(facts), self.nearby.traces.options
         found = dict[str, list[Prediction]]()
         for option in options:
-            if option.name not in places:
-                raise BadInput(f"the traces know no option {option.name!r}: train again with it")
             rows = {measure: table[places.index(option.name)] for measure, table in tables.items()}
             found[option.name] = [Prediction(option.name, m, *map(float, row)) for m, row in rows.items()]
         return found

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from inspect import Parameter, signature
 from typing import Any
 
 from ..errors import BadInput
@@ -66,6 +67,12 @@ class Option:
     answer: Callable[..., Any] = _nothing_to_run
     predict: Predict | None = None
     check: Callable[[Schema, Budget], None] | None = None
+
+    def run(self, source: Source, budget: Budget, given: Mapping[str, Release[Any]]) -> Any:
+        """The answer, with those of the given answers that it takes by name."""
+        taken = [*signature(self.answer).parameters.values()][2:]
+        every, names = any(one.kind is Parameter.VAR_KEYWORD for one in taken), {one.name for one in taken}
+        return self.answer(source, budget, **{name: one for name, one in given.items() if every or name in names})
 
     def refusal(self, schema: Schema, budget: Budget) -> str:
         """Why the option cannot be used on tables of this schema, by public facts alone; "" if it can."""

@@ -5,10 +5,12 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..display import amount, html_table, number, text_table
+from ..display import amount, html_table, number, readable, text_table
 from ..errors import BadInput
+from ..kernel import exact
 
 VERSION = 1
+MOST = 1_000  # facts, predictions, options left out or databases of a trace that is read
 NAMES = {"auc": "an AUC", "accuracy": "an accuracy"}
 HEADER = ["option", "predicted", "from", "to", ""]
 
@@ -37,8 +39,12 @@ class Prediction:
 def in_words(predictions: Sequence[Prediction]) -> str:
     """What to expect of one option, as a sentence without its point; "" if nothing is predicted."""
     said = [one for one in predictions if one.measure in NAMES]
-    parts = [f"{NAMES[one.measure]} of {one.value:.2f} ({one.low:.2f} to {one.high:.2f})" for one in said]
-    return f"Expect {' and '.join(parts)}, as of 90 % of such tables" if parts else ""
+    tables = [" on 90 % of such tables", *[""] * len(said)]
+    parts = [
+        f"{NAMES[one.measure]} of {one.value:.2f} ({one.low:.2f} to {one.high:.2f}{where})"
+        for one, where in zip(said, tables, strict=False)
+    ]
+    return f"Expect {' and '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -67,14 +73,15 @@ class Trace:
 
     def in_short(self) -> str:
         """ "logistic was chosen, the best of 4 by what is expected", for titles."""
-        return f"{self.chosen} was chosen, {self.why}"
+        return f"{readable(self.chosen)} was chosen, {readable(self.why, 300)}"
 
     def in_words(self) -> list[str]:
         """Two lines for people: what was chosen, why and for how much; and what to expect of it."""
         expected = in_words([one for measure in NAMES if (one := self.expected(measure)) is not None])
-        near = f"; most like it: {', '.join(self.nearest)}" if self.nearest else ""
+        near = f"; most like it: {', '.join(map(readable, self.nearest))}" if self.nearest else ""
         far = " No public table is much like this one: take that as a guess." if self.far else ""
-        lines = [f"Chosen: {self.chosen}, {self.why}.", f"{expected}{near}.{far}" if expected else ""]
+        chosen = f"Chosen: {readable(self.chosen)}, {readable(self.why, 300)}."
+        lines = [chosen, f"{expected}{near}.{far}" if expected else ""]
         return [line for line in lines if line]
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +96,9 @@ class Trace:
         if isinstance(given, Mapping) and isinstance(given.get("version"), int) and given["version"] > VERSION:
             raise BadInput("this trace was made by a newer version of Veil: upgrade with `pip install -U veil`")
         try:
-            facts = tuple(Fact(**{**fact, "price": Fraction(fact["price"])}) for fact in given["facts"])
+            if max(len(given[name] or ()) for name in ("facts", "predictions", "left_out", "nearest")) > MOST:
+                raise ValueError
+            facts = tuple(Fact(**{**fact, "price": _price(fact["price"])}) for fact in given["facts"])
             predictions = tuple(Prediction(**one) for one in given["predictions"])
             rest = {name: given[name] for name in ("chosen", "why", "left_out", "far")}
             return _checked(cls(facts, predictions, nearest=tuple(given["nearest"]), **rest))
@@ -122,6 +131,14 @@ class Trace:
 
     def _repr_html_(self) -> str:
         return html_table(self._title(), HEADER, self._rows())
+
+
+def _price(text: Any) -> Fraction:
+    """The exact price that a text says: none below zero."""
+    found = exact(text, "a price")
+    if not isinstance(text, str) or found < 0:
+        raise ValueError
+    return found
 
 
 def _checked(trace: Trace) -> Trace:

@@ -38,7 +38,8 @@ class Traces:
     def __post_init__(self) -> None:
         shapes = {table.shape for table in self.quality.values()}
         known = (len(self.databases), len(self.fact_names)) == self.facts.shape and np.isfinite(self.facts).all()
-        if not known or shapes != {(len(self.databases), len(self.options))} or not len(self.databases):
+        endless = any(np.isinf(table).any() for table in self.quality.values())
+        if not known or endless or shapes != {(len(self.databases), len(self.options))} or not len(self.databases):
             raise BadInput("traces need at least one database, with a number for every fact, option and measure")
 
     def __len__(self) -> int:
@@ -91,7 +92,7 @@ def read_traces(path: str | os.PathLike[str]) -> Traces:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError:
         raise BadInput(f"there is no file of traces {path}: check the path") from None
-    except (BadInput, ValueError, IndexError, KeyError):
+    except (BadInput, ValueError, IndexError, KeyError, csv.Error):
         raise BadInput(f"{path} holds no traces, or those of another version of Veil: make them again") from None
 
 

@@ -96,7 +96,7 @@ def _line(
         seen = look(metafeatures, source, budget)
         facts = {fact.name: fact.value for fact in seen.facts}
         refused = option.refusal(database.schema, seen.left)
-        results.append({} if refused else _measured(database, option.answer(source, seen.left, **seen.given)))
+        results.append({} if refused else _measured(database, option.run(source, seen.left, seen.given)))
     return Line(named, database.family or database.name, facts, results)
 
 

@@ -18,7 +18,7 @@ from ..pages import Published
 from ..plans.binned import FOUND, PUBLIC, bins_of, in_short, search_cost
 from ..plans.outcome import Outcome, total
 from ..plans.rehearsal import HEADER, plan_cell, plan_row
-from ..plans.run import check_budget, guessed_rows
+from ..plans.run import GUESS, check_budget, guessed_rows
 from ..questions import Grid
 from ..schema import Schema
 from ..verdicts import Verdict
@@ -31,6 +31,8 @@ from .output import Stopped, amounts, console, echo, print_json, show_table, ste
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
 SECONDS = 8e-8  # about the time to read and encode one value
 FINE = 2  # bytes of a code from which bins are found
+MOST_ROWS = 10**12
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**12), Fraction(10**9)  # that something is predicted for
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
 PLANNED = ("answer", "about", "epsilon", "scale", "within", "expected")  # names of what a plan says of an answer
@@ -262,6 +264,8 @@ def show_plan(
     if largest:
         console.print(largest, style="yellow", markup=False, soft_wrap=True)
     say_verdict(expected)
+    if chosen := getattr(releases, "trace", None):
+        console.print(f"With {guessed_rows(schema):,} rows, {chosen['chosen']} would be chosen.")
     if quality:
         console.print(f"{in_words(quality)}.", markup=False, soft_wrap=True)
     console.print("Nothing was charged, and no row was opened.")
@@ -287,6 +291,16 @@ def _width(schema: Schema) -> int:
     width = sum(column.dtype.itemsize for column in (*schema.features, *labels))
     width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
     return width + FINE * sum(1 for _ in searched(schema))
+
+
+def declared_rows(schema: Schema) -> int:
+    """How many rows the schema says there are, or a guess."""
+    return GUESS if schema.rows is None else min(schema.rows, MOST_ROWS)
+
+
+def predictable(cost: Budget) -> float:
+    """The epsilon as a number to predict with; beyond these ends there is no noise, or nothing else."""
+    return float(min(max(cost.epsilon, LEAST_EPSILON), MOST_EPSILON))
 
 
 def megabytes(schema: Schema, rows: int) -> float:

@@ -10,8 +10,8 @@ from .output import Json, console, print_json, show_table
 LEGEND = (
     "Seconds: of one core, for 100,000 rows of ten columns (or ten words), about; more rows take more in proportion. "
     "Without a preset, a method has its first one. All promise pure epsilon: one row more or less changes the odds of "
-    "any outcome by a factor of e^epsilon at most. Not sure? Train two with --test-share 0.3, and compare. "
-    "The papers: --json."
+    "any outcome by a factor of e^epsilon at most. Not sure? Without --method, veil train chooses; or train "
+    "two with --test-share 0.3, and compare. The papers: --json."
 )
 
 

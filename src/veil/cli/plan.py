@@ -5,18 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from ..choice.classifiers import Expected, expect, least_epsilon
+from ..choice.classifiers import OPTIONS, Expected, expect, least_epsilon
+from ..choice.trace import Prediction
 from ..display import amount, number
 from ..errors import BadInput
 from ..kernel import Budget
 from ..plans.catalogue import seconds
-from ..plans.run import guessed_rows
 from ..schema import Schema
-from .charge import Public, megabytes
-from .output import Json, console, print_json, show_table
+from .charge import MOST_ROWS, Public, declared_rows, megabytes, predictable
+from .output import Json, amounts, console, print_json, show_table
 
 MEASURES = {"auc": "AUC", "accuracy": "accuracy"}
-MOST_ROWS = 10**12
 MOST_EPSILONS = 50
 BAR = 40  # letters, from an AUC of 0.5 to 1
 FAR = "No public table is much like this one: take these numbers as a guess, and measure with veil train --test-share."
@@ -40,9 +39,11 @@ def plan(
     than the methods do.
     """
     public = Schema.read(schema)
+    if public.texts and not public.features:
+        raise BadInput("nothing is known of texts: see what is asked of them with veil train --dry-run")
     if public.label is None or len(public.classes) < 2 or not public.features:
         raise BadInput("there is nothing to predict: the schema needs a label of two classes or more, and columns")
-    number_of_rows = rows or guessed_rows(public)
+    number_of_rows = rows or declared_rows(public)
     cost = Budget(epsilon)
     if goal is not None and epsilons is not None:
         raise BadInput("give a goal or a list of epsilons, not both")
@@ -74,19 +75,21 @@ def _epsilons(text: str) -> list[Budget]:
 
 
 def _show_methods(schema: Schema, rows: int, cost: Budget, as_json: bool, guessed: bool) -> None:
-    found = expect(schema, rows, float(cost.epsilon))
+    found = expect(schema, rows, predictable(cost))
     lines = [_line(found, option, schema, rows) for option in found.options]
     lines.sort(key=lambda line: -line["auc"]["expected"])
     if as_json:
-        print_json({"rows": rows, "methods": lines, "nearest": list(found.nearest), "far": found.far})
+        asked = {"rows": rows, **amounts(epsilon=cost.epsilon)}
+        print_json({**asked, "methods": lines, "nearest": list(found.nearest), "far": found.far})
         return
     header = ["method", "AUC", "90 % between", "accuracy", "90 % between", "seconds", "MB"]
     title = f"What to expect of {rows:,} rows at epsilon {amount(cost.epsilon)}"
     show_table(title, header, [_cells(line) for line in lines])
     if guessed and schema.rows is None:
-        console.print("The schema does not say how many rows there are: --rows N would.")
+        console.print(f"The schema does not say how many rows there are, so {rows:,} is a guess: say it with --rows N.")
     _say_nearest(found)
-    console.print("No row was opened, and nothing was charged. Without --method, veil train chooses by itself.")
+    among = f"{', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
+    console.print(f"No row was opened, and nothing was charged. Without --method, veil train chooses among {among}.")
 
 
 def _line(found: Expected, option: str, schema: Schema, rows: int) -> dict[str, Any]:
@@ -102,11 +105,15 @@ def _line(found: Expected, option: str, schema: Schema, rows: int) -> dict[str, 
 
 def _cells(line: dict[str, Any]) -> list[str]:
     numbers = [cell for measure in MEASURES for cell in (_short(line[measure]["expected"]), _between(line[measure]))]
-    return [line["method"], *numbers, number(line["seconds"]), number(line["megabytes"])]
+    return [line["method"], *numbers, _time(line["seconds"]), number(line["megabytes"])]
 
 
 def _short(value: float) -> str:
     return f"{value:.2f}"
+
+
+def _time(seconds: float) -> str:
+    return "<0.1" if seconds < 0.1 else number(seconds)
 
 
 def _between(said: dict[str, float]) -> str:
@@ -127,7 +134,9 @@ def _show_goal(schema: Schema, rows: int, measure: str, value: float, as_json: b
         return
     named = f"{MEASURES[measure]} of {value:g} with {rows:,} rows"
     if likely is None:
-        console.print(f"No epsilon up to 10 is expected to give an {named}: tables like this one stay below.")
+        console.print(
+            f"No epsilon up to 10 is expected to give an {named}: on average, tables like this one stay below."
+        )
         return
     console.print(f"Expect an {named} from epsilon {likely:g} up: about half of tables like this one reach it there.")
     certain = f"from epsilon {sure:g} up" if sure else "at no epsilon up to 10"
@@ -136,13 +145,10 @@ def _show_goal(schema: Schema, rows: int, measure: str, value: float, as_json: b
 
 def _show_curve(schema: Schema, rows: int, costs: Sequence[Budget], as_json: bool) -> None:
     """Print what to expect of the best method at each epsilon, with a bar."""
-    found = [(cost, expect(schema, rows, float(cost.epsilon))) for cost in costs]
+    found = [(cost, expect(schema, rows, predictable(cost))) for cost in costs]
     best = [(cost, one.best("auc"), one.of(one.best("auc").option, "accuracy")) for cost, one in found]
     if as_json:
-        lines = [
-            {"epsilon": float(cost.epsilon), "method": auc.option, "auc": auc.value, "low": auc.low, "high": auc.high}
-            for cost, auc, _ in best
-        ]
+        lines = [{**amounts(epsilon=cost.epsilon), **_named(auc), "accuracy": right.value} for cost, auc, right in best]
         print_json({"rows": rows, "curve": lines})
         return
     header = ["epsilon", "method", "AUC", "90 % between", "accuracy", "AUC from 0.5 to 1, with what 90 % lie between"]
@@ -159,6 +165,10 @@ def _show_curve(schema: Schema, rows: int, costs: Sequence[Budget], as_json: boo
     ]
     show_table(f"What to expect of {rows:,} rows", header, shown)
     _say_nearest(found[-1][1])
+
+
+def _named(auc: Prediction) -> dict[str, Any]:
+    return {"method": auc.option, "auc": auc.value, "low": auc.low, "high": auc.high}
 
 
 def _bar(low: float, value: float, high: float) -> str:

@@ -64,7 +64,9 @@ def train(
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
     run = Training(model, test_share, test_epsilon or epsilon)
     if dry_run:
-        charge.show_plan(run.rehearse(), public, shared, as_json, quality=_expected(method, public, epsilon))
+        rehearsed = run.rehearse()
+        quality = _expected(method, public, epsilon) if rehearsed.trace is None else _expected_of(rehearsed.trace)
+        charge.show_plan(rehearsed, public, shared, as_json, quality=quality)
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
@@ -141,21 +143,29 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
 
 
 def _expected(method: str, schema: Schema, epsilon: str) -> list[Any]:
-    """What to expect of a method, or of the best one if it is to be chosen; [] if nothing is known of it."""
+    """What to expect of a method; [] if nothing is known of it."""
     from ..choice.classifiers import expect
-    from ..plans.run import guessed_rows
 
     if len(schema.classes) < 2 or not schema.features:
         return []
-    found = expect(schema, guessed_rows(schema), min(float(Budget(epsilon).epsilon), 1e9))
-    chosen = found.best("auc").option if method == "auto" else method
-    return [one for one in found.predictions if one.option == chosen]
+    found = expect(schema, charge.declared_rows(schema), charge.predictable(Budget(epsilon)))
+    return [one for one in found.predictions if one.option == method]
+
+
+def _expected_of(trace: Any) -> list[Any]:
+    """What to expect of the method that a rehearsal chose."""
+    from ..choice import Trace
+
+    rehearsed = Trace.from_dict(trace)
+    return [one for one in rehearsed.predictions if one.option == rehearsed.chosen]
 
 
 def _say_choice(model: Any, measured: bool) -> None:
     """Print what was chosen and why, and what to expect of it unless that is known better."""
     for line in model.trace_.in_words()[: 1 if measured or model.verdict_.bad else None]:
         console.print(line, markup=False, soft_wrap=True)
+    for name, reason in (model.trace_.left_out or {}).items():
+        console.print(f"Left out: {name}: {reason}.", markup=False, soft_wrap=True)
 
 
 def _write(draft: Path, model: Any) -> None:

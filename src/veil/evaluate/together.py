@@ -53,7 +53,7 @@ def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Rehe
     ledger = Ledger(max(Budget(model.epsilon), Budget(epsilon)), schema.name)
     rows = made_up(schema, guessed_rows(schema))
     curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
-    return Rehearsal((*trial.outcome_.answers, *curve.releases_), schema)
+    return Rehearsal((*trial.outcome_.answers, *curve.releases_), schema, trial.outcome_.trace)
 
 
 def _part(share: Any) -> Fraction:

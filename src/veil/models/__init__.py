@@ -70,7 +70,12 @@ def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:
     kind, settings = METHODS[held.method], held.settings
     if set(settings) != set(kind().settings()):
         raise BadInput(f"{path} has settings that this version of Veil does not have: upgrade")
-    model = kind(**{**settings, "epsilon": _number(settings["epsilon"])}, schema=held.schema).hold(held)
+    try:
+        if held.trace is not None and kind is not AutoClassifier:
+            raise BadInput("only a choice has a trace")
+        model = kind(**{**settings, "epsilon": _number(settings["epsilon"])}, schema=held.schema).hold(held)
+    except BadInput:
+        raise BadInput(f"{path} is not a model, or was damaged or changed: get it again from whoever made it") from None
     model.file_ = os.path.basename(path)
     return model
 

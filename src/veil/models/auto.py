@@ -1,13 +1,15 @@
 """AutoClassifier: the method is chosen by what is public about the rows and their noisy number."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any, Self
 
 from ..choice import ChoiceMaker, Option, Trace
 from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, known
+from ..choice.trace import NAMES
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
 from ..plans.checking import SHARE, count_odds
@@ -36,6 +38,7 @@ CHOICES: dict[str, type[PrivateClassifier]] = {
 }
 
 LINEAR = (LogisticRegressionClassifier.method, LinearSVMClassifier.method, BlendClassifier.method)
+NO_TEXTS = "the words of a text cannot be learned from together with other columns, and are not used"
 LEAST = Fraction(1, 10**6)  # epsilon of a row, for each code and class, from which no method refuses
 
 
@@ -45,7 +48,8 @@ class AutoClassifier(PrivateClassifier):
     3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own, but for 3 % that
     check weights, which by themselves do not tell whether they tell the classes apart. What to expect of
     every method is known from public tables of as many classes, columns and rows times epsilon. `goal` is "both", "auc"
-    or "accuracy", `options` the names of the methods to choose from. Texts are left to sparse naive Bayes.
+    or "accuracy", `options` the names of the methods to choose from. Texts alone are left to sparse naive Bayes; beside
+    other columns they are not used.
 
     After `fit`, besides what all classifiers have: `chosen_`, the name of the method, `trace_`, with the facts, their
     price and every prediction, and `model_`, the model as one of that method.
@@ -83,30 +87,38 @@ class AutoClassifier(PrivateClassifier):
     def _run(self, source: Source, budget: Budget) -> Outcome[Any]:
         """Budget: 3 % for the class totals, the rest for the chosen method, which has them for nothing."""
         settings = {**self.settings(), "epsilon": str(budget.epsilon)}
+        options, goal = self._choices(), self._goal()
         if source.schema.texts and not source.schema.features:
             trace = Trace((), (), SparseNaiveBayesClassifier.method, "the method for texts alone")
             outcome = SparseNaiveBayesClassifier()._run(source, budget)
         else:
-            choose = ChoiceMaker(self._choices(), METAFEATURES, nearby=known(), goal=self._goal())
+            choose = ChoiceMaker(options, METAFEATURES, nearby=known(), goal=goal)
             outcome = choose(source, budget)
             assert choose.trace is not None
-            trace = choose.trace
+            left_out = {**(choose.trace.left_out or {})}
+            left_out |= {SparseNaiveBayesClassifier.method: NO_TEXTS} if source.schema.texts else {}
+            trace = replace(choose.trace, left_out=left_out)
         return replace(outcome, method=self.method, settings=settings, trace=trace.to_dict())
 
     def _goal(self) -> Any:
-        if self.goal not in GOALS:
+        if not isinstance(self.goal, str) or self.goal not in GOALS:
             raise BadInput(f"there is no goal {self.goal!r}: choose one of {', '.join(GOALS)}")
         return GOALS[self.goal]
 
     def _choices(self) -> list[Option]:
         """The options, each of which fits a model of its method."""
-        if isinstance(self.options, str) or not {*self.options} <= {*CHOICES}:
+        given = () if isinstance(self.options, str) or not isinstance(self.options, Collection) else [*self.options]
+        if not given or not all(isinstance(name, str) and name in CHOICES for name in given):
             raise BadInput(f"options must be a list of some of {', '.join(CHOICES)}")
-        return [Option(name, partial(_fit, CHOICES[name]()), check=partial(_check, name)) for name in self.options]
+        return [Option(name, partial(_fit, CHOICES[name]()), check=partial(_check, name)) for name in given]
 
     def hold(self, outcome: Outcome[Any]) -> Self:
-        if outcome.trace is None or Trace.from_dict(outcome.trace).chosen not in (*CHOICES, "sparse-naive-bayes"):
+        trace = None if outcome.trace is None else Trace.from_dict(outcome.trace)
+        if trace is None or trace.chosen not in (*CHOICES, SparseNaiveBayesClassifier.method):
             raise BadInput("this outcome does not tell which method was chosen")
+        told = [(one.option, one.measure) for one in trace.predictions]
+        if len({*told}) < len(told) or not {*told} <= {*product(CHOICES, NAMES)}:
+            raise BadInput("this outcome predicts other methods or measures than there are to choose from")
         return super().hold(outcome)
 
     @property

@@ -141,7 +141,8 @@ class PrivateEstimator(Published, BaseEstimator):
     def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
         schema, budget = self._schema(None, None), Budget(self.epsilon)
-        return Rehearsal(self._run(rehearsing(schema, budget), budget).answers, schema)
+        outcome = self._run(rehearsing(schema, budget), budget)
+        return Rehearsal(outcome.answers, schema, outcome.trace)
 
     def _schema(self, X: Any, y: Any) -> Schema:
         if is_public(self.schema):

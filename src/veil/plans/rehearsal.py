@@ -1,6 +1,6 @@
 """Rehearsal: the answers that a run would ask for, which show themselves as a plan."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -13,13 +13,19 @@ MADE_UP = "The plan: nothing was opened or charged; questions that follow from e
 
 
 class Rehearsal(tuple[Release[Any], ...]):
-    """Releases with made-up values and the noise that real ones would have; printed, the plan alone."""
+    """Releases with made-up values and the noise that real ones would have; printed, the plan alone.
+
+    `trace` tells how the method was chosen, if it was.
+    """
 
     schema: Schema
+    trace: Mapping[str, Any] | None
 
-    def __new__(cls, releases: "Iterable[Release[Any]]", schema: Schema) -> "Rehearsal":
+    def __new__(
+        cls, releases: "Iterable[Release[Any]]", schema: Schema, trace: Mapping[str, Any] | None = None
+    ) -> "Rehearsal":
         self = super().__new__(cls, releases)
-        self.schema = schema
+        self.schema, self.trace = schema, trace
         return self
 
     def plan(self) -> list[tuple[Any, ...]]:

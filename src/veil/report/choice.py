@@ -1,27 +1,32 @@
 """The section of a report on how the method was chosen: the facts and their price, and what every method promised."""
 
 from fractions import Fraction
+from math import exp
 
-from ..choice import Trace
+from ..choice import Fact, Trace
 from ..display import amount, number
 from ..models import AutoClassifier
 from . import sections
 from .figures import expected_figure
 from .words import escaped, listed
 
-LEAD = """<p>Veil chose the method by itself, from what every method did on public tables. {why} What the choice knew of
-the rows cost epsilon {price}, and the method used it too: choosing cost nothing more.</p>"""
+LARGEST = 700.0  # logarithm of a number that a float holds
+LEAD = """<p>By what every method did on public tables, {why}. What the choice knew of the rows cost epsilon {price},
+and the method used it too: choosing cost nothing more.</p>"""
 DRAWN = """<p>A dot is what to expect of a method, and 90 % of tables like this one lie within its line: how well a
 label can be predicted at all differs more than the methods do. The first is the one that was chosen.</p>"""
 FAR = "<p>No public table is much like this one: take these numbers as a guess.</p>"
+BAD = "<p>That was expected before the rows were asked; the verdict of this report says what came of it.</p>"
+LOGARITHMS = {
+    "signal": "rows times epsilon",
+    "weights": "weights of a linear model",
+    "columns": "columns",
+    "classes": "classes",
+    "plenty": "rows times epsilon for each weight",
+}
 WORDS = {
     "rows": "rows, less a standard deviation of the noise in their number",
-    "signal": "logarithm of rows times epsilon",
-    "weights": "logarithm of the number of weights of a linear model",
-    "columns": "logarithm of the number of columns",
-    "classes": "logarithm of the number of classes",
     "numbers": "share of the columns that hold numbers",
-    "plenty": "logarithm of rows times epsilon for each weight",
     "many": "whether there are more than two classes",
     "majority": "share of the largest class",
 }
@@ -33,11 +38,19 @@ def choice(model: object) -> str:
         return ""
     trace = model.trace_
     if not trace.predictions:
-        return sections.section("The choice", f"<p>Veil chose {escaped(trace.in_short(), 300)}.</p>")
-    lead = LEAD.format(why=f"{escaped(trace.in_short(), 300)}.".capitalize(), price=amount(trace.price))
+        return sections.section("The choice", f"<p>Veil took {escaped(f'{trace.chosen}, {trace.why}', 300)}.</p>")
+    lead = LEAD.format(why=escaped(trace.in_short(), 300), price=amount(trace.price))
     near = f'<p class="quiet">Most like it among public tables: {listed(trace.nearest)}.</p>'
     return sections.section(
-        "The choice", lead, FAR * trace.far, DRAWN, _figures(trace), near, _facts(trace), _out(trace)
+        "The choice",
+        lead,
+        FAR * trace.far,
+        DRAWN,
+        BAD * model.verdict_.bad,
+        _figures(trace),
+        near,
+        _facts(trace),
+        _out(trace),
     )
 
 
@@ -52,16 +65,17 @@ def _figures(trace: Trace) -> str:
 
 
 def _facts(trace: Trace) -> str:
-    rows = [
-        (
-            WORDS.get(fact.name, fact.name),
-            number(fact.value),
-            number(fact.noise) if fact.noise else "",
-            _price(fact.price),
-        )
-        for fact in trace.facts
-    ]
+    rows = [(*_said(fact), number(fact.noise) if fact.noise else "", _price(fact.price)) for fact in trace.facts]
     return sections.table("What the choice knew", ["fact", "value", "standard deviation of its noise", "epsilon"], rows)
+
+
+def _said(fact: Fact) -> tuple[str, str]:
+    """A fact in words, and its value; of a logarithm, what it is of."""
+    if fact.name in LOGARITHMS:
+        return LOGARITHMS[fact.name], number(exp(min(fact.value, LARGEST)))
+    if fact.name == "many":
+        return WORDS[fact.name], "yes" if fact.value else "no"
+    return WORDS.get(fact.name, fact.name), number(fact.value)
 
 
 def _price(price: Fraction) -> str:

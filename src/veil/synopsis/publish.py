@@ -108,7 +108,7 @@ def asked(
 def find_plan(method: str, **settings: Any) -> Callable[[Source, Budget], Release[Any]]:
     """The plan of this method, with its settings filled in."""
     if method not in PUBLISHERS:
-        more = f"; with columns, one of {', '.join(HISTOGRAMS)}"
+        more = f"; with columns, one of {', '.join((AUTO, *HISTOGRAMS))}"
         raise BadInput(f"there is no method {method!r}: choose one of {', '.join(PUBLISHERS)}{more}")
     return lambda source, budget: PUBLISHERS[method](source, budget, **settings).table
 
