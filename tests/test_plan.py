@@ -105,7 +105,7 @@ def test_training_chooses_by_itself_and_says_what_and_why(mixed):
     found = json.loads(
         output("train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--out", "n.veil", "--json")
     )
-    assert found["method"] == "auto" and found["choice"]["chosen"] and found["epsilon"] == 1
+    assert found["method"] == "auto" and found["trace"]["chosen"] and found["epsilon"] == 1
 
 
 def test_a_dry_run_says_what_to_expect(files):

@@ -162,7 +162,8 @@ def coverage(trained: Traces, judged: Traces) -> list[dict[str, Any]]:
     families, lines = np.array(judged.families), []
     for facts, unknown in (("of auto", ()), ("of veil plan", ("majority",))):
         for measure, said in predictions(trained, judged, unknown).items():
-            truth, held, width = judged.quality[measure], list[float](), list[float]()
+            truth, held, width = judged.quality[measure].copy(), list[float](), list[float]()
+            truth[:, [judged.options.index(option) for option, of in SETTINGS["certain"] if of == measure]] = np.nan
             for family in dict.fromkeys(judged.families):
                 own, others = families == family, families != family
                 wider = margin(said[others], truth[others])

@@ -93,6 +93,7 @@ class ShownSource:
 
     _shown: Schema
     _record: Record
+    _own: Schema
 
     @property
     def schema(self) -> Schema:

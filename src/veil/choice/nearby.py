@@ -36,6 +36,7 @@ class Nearby:
     formulas: Mapping[str, Formula] | None = None
     margins: Mapping[str, float] | None = None  # for each measure: added to both ends of an interval
     limits: tuple[float, float] = (-np.inf, np.inf)  # between which every measure lies
+    certain: Mapping[tuple[str, str], float] | None = None  # what an option always is by some measure
     between: tuple[str, ...] = ()
     narrow: float = WIDTH  # of the kernel over the facts in `between`
 
@@ -95,6 +96,8 @@ class Nearby:
             shift = self._means(table, weights, narrow) - columns[:, 0]
             margin = (self.margins or {}).get(measure, 0.0)
             found[measure] = np.clip(columns + (shift + said)[:, None] + np.array([0, -margin, margin]), *self.limits)
+        for (option, measure), value in (self.certain or {}).items():
+            found[measure][self.traces.options.index(option)] = value
         return found
 
     def _means(self, table: Numbers, weights: Numbers, narrow: Numbers) -> Numbers:

@@ -86,7 +86,7 @@ def train(
     found = run.curve
     if as_json:
         judgement: dict[str, Any] = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
-        chosen = {"choice": model.outcome_.trace} if model.outcome_.trace else {}
+        chosen = {"trace": model.outcome_.trace} if model.outcome_.trace else {}
         print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **chosen, **judgement})
         return
     charge.say(model, "model", out, page, model.ledger, shared is not None, found.receipts_ if found else ())
