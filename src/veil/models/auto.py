@@ -45,10 +45,10 @@ LEAST = Fraction(1, 10**6)  # epsilon of a row, for each code and class, from wh
 class AutoClassifier(PrivateClassifier):
     """Classify by the method that is expected to be the best on a table like this one (Imola, Yang 2018).
 
-    3 % of epsilon are for the class totals, which the chosen method uses too; the rest is its own, but for 3 % that
-    check weights, which by themselves do not tell whether they tell the classes apart. What to expect of
-    every method is known from public tables of as many classes, columns and rows times epsilon. `goal` is "both", "auc"
-    or "accuracy", `options` the names of the methods to choose from. Texts alone are left to sparse naive Bayes; beside
+    3 % of epsilon are for the class totals, which the chosen method uses too. The rest is its own, but for 3 % of it
+    that check a model of weights: these alone do not show whether they tell the classes apart. What to expect of every
+    method is known from public tables of as many classes, columns and rows times epsilon. `goal` is "both", "auc" or
+    "accuracy", `options` the names of the methods to choose from. Texts alone are left to sparse naive Bayes; beside
     other columns they are not used.
 
     After `fit`, besides what all classifiers have: `chosen_`, the name of the method, `trace_`, with the facts, their
