@@ -26,7 +26,7 @@ LEARNING = ("kernel/verbs/minimise", "kernel/gradients", "kernel/losses", "kerne
 SCORING = ("questions/scorers", "questions/odds", "questions/trees", "questions/drawn")
 VERBS = {
     "count": ("kernel/verbs/count",),
-    "occupied": ("kernel/verbs/occupied",),
+    "occupied": ("kernel/verbs/count",),
     "count_sparse": ("kernel/verbs/sparse",),
     **dict.fromkeys(("choose", "choose_best", "choose_above"), CHOOSING),
     "choose_bins": ("kernel/verbs/bins", "kernel/flip"),

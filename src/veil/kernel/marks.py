@@ -17,10 +17,8 @@ Mark = tuple[int, str]
 
 def place(ledger: str) -> str:
     """The file for the mark of a ledger, by its id: in $VEIL_STATE, else where the system keeps such things."""
-    folder = os.environ.get("VEIL_STATE")
-    if not folder:
-        home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-        folder = os.path.join(home, "veil")
+    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    folder = os.environ.get("VEIL_STATE") or os.path.join(home, "veil")
     return os.path.join(folder, hashlib.sha256(ledger.encode("utf-8", "surrogatepass")).hexdigest()[:32])
 
 

@@ -94,7 +94,7 @@ class Owner:
     def _partition(self, given: Any, depth: int) -> Any:
         refuse(depth > DEEPEST, f"a question can be nested {DEEPEST} deep at most: use a shallower tree")
         if type(given) is Grid and type(given.axes) is tuple:
-            return self._once(given, self._grid)
+            return self._once(given, lambda one: Grid(tuple([self._once(axis, self._axis) for axis in one.axes])))
         if type(given) is Grouped:
             return self._grouped(given, depth)
         if type(given) is Tree and type(given.branches) is tuple:
@@ -120,9 +120,6 @@ class Owner:
         if id(given) not in self.known:
             self.known[id(given)] = given, copied(given)
         return self.known[id(given)][1]
-
-    def _grid(self, given: Grid) -> Grid:
-        return Grid(tuple([self._once(axis, self._axis) for axis in given.axes]))
 
     def _grouped(self, given: Grouped, depth: int) -> Grouped:
         grid, numbers = given.grid, given.numbers

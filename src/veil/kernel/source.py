@@ -14,9 +14,9 @@ from .recoding import owned
 from .seeded import SeededNoise
 from .verbs.bins import Binning
 from .verbs.choose import Choosing
+from .verbs.count import Counting
 from .verbs.divide import Dividing
 from .verbs.minimise import Minimising
-from .verbs.occupied import Occupying
 from .verbs.order import Ordering
 from .verbs.ranges import Ranging
 from .verbs.segments import Cutting
@@ -26,7 +26,7 @@ from .verbs.split import Splitting
 
 
 class Source(
-    Occupying, CountingSparsely, Choosing, Binning, Ranging, Cutting, Dividing, Sifting, Ordering, Minimising, Splitting
+    Counting, CountingSparsely, Choosing, Binning, Ranging, Cutting, Dividing, Sifting, Ordering, Minimising, Splitting
 ):
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 

@@ -1,4 +1,4 @@
-"""count, count_each: noisy counts of the cells of a partition, or of the rows that have each word of a bag.
+"""count, count_each, occupied: noisy counts of the rows in cells of a partition, with each word of a bag, or of cells.
 
 Adding a row adds one to `reach` counts of a question: one cell of a partition, at most k words of a bag. So discrete
 Laplace noise of scale reach / epsilon suffices (Dwork et al. 2006, Ghosh et al. 2009); several questions under one
@@ -54,6 +54,16 @@ class Counting(Asking):
             noisy = [counts + noise.reshape(counts.shape) for counts, noise in zip(exact, drawn, strict=True)]
         answers = zip(noisy, epsilons, questions, strict=True)
         return tuple(self._wrap(frozen(n), float(1 / e), receipt, asked, classes) for n, e, asked in answers)
+
+    def occupied(self, partition: Partition, budget: Budget) -> Release[int]:
+        """The noisy number of cells that hold a row of any class; noise may bring it below 0, or above all cells. A row
+        that is added raises it by one if its cell was empty, else by nothing: noise of scale 1 / epsilon suffices."""
+        partition, budget = Owner(self._own).partition(partition), Budget(budget)
+        epsilon = self._per_row(budget)
+        receipt = self._charge("occupied", partition.describe(), budget)
+        with quiet():
+            exact = np.count_nonzero(self._table.tabulate(partition, by_class=False))
+        return self._wrap(int(exact + self._noise.discrete_laplace(epsilon, 1)[0]), float(1 / epsilon), receipt)
 
 
 def counts_of_each(table: Table, questions: Sequence[Any], by_class: bool = True) -> list[Integers]:
