@@ -26,13 +26,12 @@ from .databases import FAMILIES, FAMILY, TABLES, derived, table
 OPTIONS = ("naive-bayes", "logistic", "svm", "tree", "forest", "privpfc", "projected", "blend", "shares")
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 WIDER = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-
 KEY = ["database", "epsilon", "seed"]
 
 
-def run(parts: Split, method: str, epsilon: float, seed: int, **settings: Any) -> dict[str, Any]:
+def run(parts: Split, method: str, epsilon: float, seed: int) -> dict[str, Any]:
     """How good one model is on the rows that were held out, and how long its fit took."""
-    model = METHODS[method](epsilon=epsilon, schema=parts.schema, random_state=seed, **settings)
+    model = METHODS[method](epsilon=epsilon, schema=parts.schema, random_state=seed)
     start = time.perf_counter()
     model.fit(parts.train, parts.labels)
     seconds = time.perf_counter() - start
@@ -57,28 +56,33 @@ def facts(parts: Split) -> dict[str, Any]:
     }
 
 
-def runs(name: str, data: Data, seed: int, epsilon: float, pool: int | None) -> Iterator[dict[str, Any]]:
+def runs(name: str, data: Data, seed: int, epsilon: float) -> Iterator[dict[str, Any]]:
     """The rows of one database at one epsilon, a row for each method that can be fitted."""
     parts = split(data, seed)
     same = {"database": name, "family": FAMILY[name.split(" ")[0]], "epsilon": epsilon, "seed": seed, **facts(parts)}
+    same["relabelled"] = relabelled(name.split(" ")[0], data)
     for method in OPTIONS:
-        settings = {"pool": pool} if method in ("privpfc", "blend") else {}
         try:
-            yield {**same, **run(parts, method, epsilon, seed, **settings)}
+            yield {**same, **run(parts, method, epsilon, seed)}
         except BadInput as refusal:
             yield {**same, "method": method, "refused": str(refusal)}
 
 
-def wanted(kind: str, number: int) -> Iterator[tuple[str, Any, float, int, int | None]]:
-    """The databases to run: name, how to make it, epsilon, seed, and the candidates of PrivPfC."""
+def relabelled(name: str, data: Data) -> bool:
+    """Whether a database has another column of its table for a label."""
+    return FAMILY[name] != "simulated" and str(data.schema.label) != str(table(name).schema.label)
+
+
+def wanted(kind: str, number: int) -> Iterator[tuple[str, Any, float, int]]:
+    """The databases to run: name, how to make it, epsilon and seed."""
     if kind == "judge":
         for seed, epsilon, name in product(range(1000, 1000 + number), EPSILONS, TABLES):
-            yield name, lambda name=name: table(name), epsilon, seed, None
+            yield name, lambda name=name: table(name), epsilon, seed
         return
     for place, name in product(range(number), [name for names in FAMILIES.values() for name in names]):
         coins = np.random.default_rng([place, *name.encode(), 1])
         for epsilon in coins.choice(WIDER, size=3, replace=False).tolist():
-            yield f"{name} {place}", lambda name=name, place=place: derived(name, place), epsilon, place, None
+            yield f"{name} {place}", lambda name=name, place=place: derived(name, place), epsilon, place
 
 
 def main(kind: str, number: int, part: int = 0, parts: int = 1) -> None:
@@ -88,10 +92,10 @@ def main(kind: str, number: int, part: int = 0, parts: int = 1) -> None:
     done = {key for frame in known for key in frame[KEY].itertuples(index=False, name=None)}
     rows = pd.read_parquet(own).to_dict("records") if own.exists() else []
     last = time.monotonic()
-    for place, (name, make, epsilon, seed, pool) in enumerate(wanted(kind, number)):
+    for place, (name, make, epsilon, seed) in enumerate(wanted(kind, number)):
         if place % parts != part or (name, epsilon, seed) in done:
             continue
-        rows += runs(name, make(), seed, epsilon, pool)
+        rows += runs(name, make(), seed, epsilon)
         if time.monotonic() - last > 60:
             pd.DataFrame(rows).to_parquet(own)
             print(len(rows), name, epsilon, flush=True)

@@ -136,10 +136,9 @@ What differs from the paper:
 - Our runs on Adult are from before its schema had finer bins of money (8 instead of 16), and before two small changes
   to how candidates are drawn.
 - The grid is chosen by a score whose range is 1.178, not 2.2, which leaves nearly twice the signal at the same cost.
-- Candidates are 100 to 100,000 grids drawn at random from the schema (since then at most {POOL[1]:,}, which [is as
-  good](choice.md#what-was-tried)), more if more rows stand out of the noise; the published code enumerates them in the
-  order of names until it has 10,000. Hierarchies are ours, and so are the division of the budget and the number of
-  cells.
+- Candidates are {POOL[0]:,} to {POOL[1]:,} grids drawn at random from the schema, more if more rows stand out of the
+  noise; the published code enumerates them in the order of names until it has 10,000. Hierarchies are ours, and so are
+  the division of the budget and the number of cells.
 - A rare class counts for more in the choice of the grid.
 - Neighbours are the same: one row added or removed.
 - Of the methods that the paper compares with, projected histograms are here, with a logistic regression instead of the

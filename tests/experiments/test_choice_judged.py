@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.choice import databases, judge
+from experiments.choice import collect, databases, judge, ship
 from veil.choice.traces import Traces
 
 
@@ -59,3 +59,11 @@ def test_derived_databases_are_the_same_each_time_and_fit_their_schema(name):
     pd.testing.assert_frame_equal(one.frame, again.frame)
     assert list(one.frame) == [column.name for column in one.schema.column]
     assert set(one.frame[one.schema.label].astype(str)) <= set(one.schema.classes) and not one.schema.public
+
+
+def test_what_is_collected_has_all_that_is_shipped():
+    """A database is run by every method, and its lines have the columns from which traces are made."""
+    data = databases.derived("iris", 1)
+    found = pd.DataFrame(collect.runs("iris 1", data, 0, 1.0))
+    assert tuple(found.method) == collect.OPTIONS and not found.relabelled.any()
+    assert len(ship.few(found)) == len(found) and ship.traces_of(found).databases == ("iris 1 1",)

@@ -13,7 +13,7 @@ from .grids import Counted, grids, level_axes
 
 MOST_CELLS = 2000
 CELLS_PER_ROW = 0.4  # cells for each row times epsilon
-POOL = 100, 5_000  # fewest and most candidates: a choice that is mostly noise should be among few; more bring nothing
+POOL = 100, 100_000  # fewest and most candidates: a choice that is mostly noise should be among few
 CANDIDATES_PER_ROW = 13  # for each row times the epsilon of the choice; more with many columns
 RARE, LIFT = 0.2, 0.75  # a class with a smaller share is rare, and lifted by this power of the ratio
 
