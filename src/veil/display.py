@@ -1,6 +1,7 @@
 """How exact amounts, schemas and small tables look, in text and in Jupyter."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from html import escape
@@ -12,6 +13,7 @@ LARGE = {6: "million", 9: "billion", 12: "trillion"}
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of classes, for all eyes
 LONG = 1000  # letters of a question
 DIGITS = 60  # of an exact amount
+AMOUNT = re.compile(r"[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?")
 PIECE = 4000  # digits that are written out at once
 
 
@@ -57,6 +59,15 @@ def number(value: float) -> str:
     ('0.123', '1,234,568', '1e+300')
     """
     return f"{value:,.0f}" if 1000 <= abs(value) < 10**15 else f"{value:.3g}"
+
+
+def brief(seconds: float) -> str:
+    """Seconds in few letters.
+
+    >>> brief(0.01), brief(0.423), brief(75.4)
+    ('<0.1', '0.4', '75')
+    """
+    return "<0.1" if seconds < 0.1 else f"{seconds:.1f}" if seconds < 10 else f"{seconds:,.0f}"
 
 
 def large(value: int) -> str:
@@ -125,6 +136,7 @@ def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
     reason = "the noise was seeded" if receipt.noise == "seeded" else "the rows were declared public"
     mark = "yes" if receipt.private else f"NO: {reason}"
     rows = [("asked", f"{receipt.verb} {readable(receipt.question, LONG)}"), ("of", readable(receipt.data, LONG))]
+    rows += [("encoded by", receipt.engine)]
     rows += [("cost", f"epsilon {amount(receipt.epsilon)}"), ("protects", receipt.protects), ("private", mark)]
     rows += [("noise", receipt.noise), ("entry", f"{receipt.number} of ledger {receipt.ledger[:8]}")]
     rows += [("time", receipt.time), *([("part", receipt.account)] if receipt.account != "/" else [])]
@@ -134,7 +146,7 @@ def receipt_rows(receipt: Any) -> list[tuple[str, str]]:
 
 class Run(NamedTuple):
     """All that was asked from one opening of the rows on: `epsilon` is the rise of the ledger's total, `total` its
-    value after the last answer."""
+    value after the last answer; `ex_post` what was looked at lost, where that is known afterwards to be less."""
 
     run: str
     time: str
@@ -145,34 +157,43 @@ class Run(NamedTuple):
     epsilon: Fraction
     total: Fraction
     private: bool
+    ex_post: Fraction | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; amounts as exact fractions in text."""
-        return {**self._asdict(), "epsilon": exact_text(self.epsilon), "total": exact_text(self.total)}
+        amounts = {"epsilon": self.epsilon, "total": self.total, "ex_post": self.ex_post}
+        return self._asdict() | {name: exact_text(known) for name, known in amounts.items() if known is not None}
 
 
-def runs_of(charges: Iterable[tuple[Any, Fraction]]) -> list[Run]:
-    """Receipts (each with the ledger's total after it) grouped into runs, ordered by their last answer."""
+def runs_of(charges: Iterable[tuple[Any, Fraction]], realised: Iterable[Mapping[str, Any]] = ()) -> list[Run]:
+    """Receipts (each with the ledger's total after it) grouped into runs, ordered by their last answer; `realised` are
+    the ledger's records of what was lost ex-post."""
     groups: dict[tuple[str, str], list[tuple[Any, Fraction, Fraction]]] = {}
     before = Fraction(0)
     for receipt, total in charges:
         groups.setdefault((receipt.run, receipt.time), []).append((receipt, total - before, total))
         before = total
-    return [_run(group) for group in sorted(groups.values(), key=lambda group: group[-1][0].number)]
+    told = {str(record.get("run")): record for record in realised}
+    ordered = sorted(groups.values(), key=lambda group: group[-1][0].number)
+    return [_run(group, told.get(group[0][0].run, {})) for group in ordered]
 
 
-def _run(group: list[tuple[Any, Fraction, Fraction]]) -> Run:
+def _run(group: list[tuple[Any, Fraction, Fraction]], realised: Mapping[str, Any]) -> Run:
     first, verbs = group[0][0], dict.fromkeys(receipt.verb for receipt, _, _ in group)
     cost, private = sum((rise for _, rise, _ in group), Fraction(0)), all(receipt.private for receipt, _, _ in group)
     purpose = first.purpose or f"ask: {', '.join(verbs)}"
-    return Run(first.run, first.time, purpose, first.file, first.note, len(group), cost, group[-1][2], private)
+    whole = all(receipt.account.startswith(str(realised.get("account", "-"))) for receipt, _, _ in group)
+    known = whole and realised.get("reserved") == str(cost)  # else something was asked beside what was reserved
+    ex_post = Fraction(text) if known and AMOUNT.fullmatch(text := str(realised.get("ex_post"))) else None
+    return Run(first.run, first.time, purpose, first.file, first.note, len(group), cost, group[-1][2], private, ex_post)
 
 
 def run_rows(runs: Sequence[Run]) -> tuple[list[str], list[tuple[str, ...]]]:
     """The header and rows of a table of runs; empty columns are left out."""
-    header = ["time (UTC)", "what for", "file", "note", "answers", "cost", "total", "private"]
+    header = ["time (UTC)", "what for", "file", "note", "answers", "cost", "ex-post", "total", "private"]
     rows = [(_moment(run.time), run.purpose, run.file, run.note, str(run.answers), *_costs(run)) for run in runs]
-    kept = [i for i, name in enumerate(header) if name not in ("file", "note") or any(row[i] for row in rows)]
+    seldom = ("file", "note", "ex-post")
+    kept = [i for i, name in enumerate(header) if name not in seldom or any(row[i] for row in rows)]
     return [header[i] for i in kept], [tuple(readable(row[i], LONG) for i in kept) for row in rows]
 
 
@@ -180,8 +201,9 @@ def _moment(time: str) -> str:
     return time[:16].replace("T", " ") if time.endswith("+00:00") else time
 
 
-def _costs(run: Run) -> tuple[str, str, str]:
-    return amount(run.epsilon), amount(run.total), "yes" if run.private else "NO"
+def _costs(run: Run) -> tuple[str, str, str, str]:
+    ex_post = "" if run.ex_post is None else amount(run.ex_post)
+    return amount(run.epsilon), ex_post, amount(run.total), "yes" if run.private else "NO"
 
 
 def ledger_title(ledger: Any) -> str:

@@ -14,30 +14,34 @@ from .kernel import Receipt, Release
 from .schema import Date, Schema
 
 CORE = (
-    *("schema/refusing", "schema/spelling", "schema/encoding", "schema/codes", "questions/grids", "kernel/reading"),
-    *("kernel/table", "kernel/recoding"),
+    *("schema/refusing", "schema/spelling", "schema/encoding", "schema/codes", "schema/streams", "questions/grids"),
+    *("kernel/reading", "kernel/shelf", "kernel/table", "kernel/recoding"),
     *("kernel/owning", "kernel/asking", "kernel/source", "kernel/release", "kernel/noise", "kernel/bounds"),
     *("kernel/budget", "kernel/ledger", "kernel/entries", "kernel/store", "kernel/marks"),
 )
 CHOOSING = ("kernel/verbs/choose", "kernel/verbs/count", "kernel/flip", "kernel/scores", "kernel/tally")
-SIFTING = ("kernel/verbs/sieve", *CHOOSING)
 ORDERING = ("kernel/verbs/order", "kernel/flip", "questions/scorers")
+SIFTING = ("kernel/verbs/sieve", *CHOOSING)
 LEARNING = ("kernel/verbs/minimise", "kernel/gradients", "kernel/losses", "kernel/shaped")
 SCORING = ("questions/scorers", "questions/odds", "questions/trees", "questions/drawn")
 VERBS = {
     "count": ("kernel/verbs/count",),
     "occupied": ("kernel/verbs/count",),
+    "count_gradually": ("kernel/verbs/gradual", "kernel/verbs/count"),
     "count_sparse": ("kernel/verbs/sparse",),
     **dict.fromkeys(("choose", "choose_best", "choose_above"), CHOOSING),
+    "choose_apart": ("kernel/verbs/apart", "kernel/flip"),
     "choose_bins": ("kernel/verbs/bins", "kernel/flip"),
     "choose_range": ("kernel/verbs/ranges", "kernel/flip"),
     "segments": ("kernel/verbs/segments",),
     "choose_each": ("kernel/verbs/divide", *CHOOSING),
-    **dict.fromkeys(("above", "sift"), SIFTING),
+    "above": (*SIFTING, "kernel/goals", *ORDERING, *SCORING),  # by any question
+    "sift": SIFTING,
     **dict.fromkeys(("quantile", "quantiles", "misordered"), ORDERING),
     "minimise": LEARNING,
     "split": ("kernel/verbs/split", "questions/grouped", *SCORING),  # by any question, of which receipts say nothing
 }
+VERBS["best_of"] = ("kernel/verbs/best", *(name for names in VERBS.values() for name in names))  # any, inside
 QUESTIONS = {  # by what receipts say of them
     "groups of the cells": ("questions/grouped",),
     "tree of": ("questions/trees",),
@@ -50,8 +54,11 @@ WEIGHING = ("questions/scorers", "questions/odds")
 WORDS = ("schema/bags", "questions/words", "kernel/words")
 DATES = ("schema/moments",)
 PEOPLE = ("kernel/people",)
+TRYING = ("models/best_of",)  # what an attempt tells nobody, no receipt tells either
 JUDGING = ("evaluate/scores", "evaluate/handing", "models/rows")  # what a row is judged by must be that row alone
 OPENDP = ("kernel/opendp",)
+SHARED = ("kernel/database",)
+SPARK = ("schema/spark",)
 
 
 class File(NamedTuple):
@@ -78,6 +85,9 @@ def files_used(
     used += WORDS * bool(schema.texts) + PEOPLE * bool(schema.person)
     used += DATES * (_selected(releases, receipts) or any(isinstance(column, Date) for column in schema.column))
     used += (*JUDGING, *SCORING, *DATES, *WORDS) * judged
+    used += SHARED * any(receipt.store for receipt in receipts)
+    used += SPARK * any(receipt.engine for receipt in receipts)
+    used += (*TRYING, *SCORING) * any(receipt.verb == "best_of" for receipt in receipts)
     used += OPENDP * any(receipt.noise == "OpenDP" for receipt in receipts)
     return [File(f"{name}.py", lines_of(name)) for name in dict.fromkeys(used)]
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from . import wording
+from .addresses import is_address
 from .display import (
     Run,
     amount,
@@ -34,7 +35,7 @@ from .errors import BadInput, LedgerProblem
 from .questions import Grid
 from .schema import Schema
 
-COUNTS = ("count", "count_sparse", "count_words", "count_words_sparse")  # the last two, of earlier versions
+COUNTS = ("count", "count_gradually", "count_sparse", "count_words", "count_words_sparse")  # two of earlier versions
 SQLITE = b"SQLite format 3\0"  # the first bytes of ledgers of earlier versions
 MOST_WORDS = 500  # letters of a note
 Entry = tuple[int, dict[str, Any], str]
@@ -44,7 +45,8 @@ Entry = tuple[int, dict[str, Any], str]
 class Receipt:
     """What was asked, of which data set, and what it cost; `number` and `hash` name the ledger's entry.
 
-    All receipts of one opening of the rows have the same `run`; `purpose`, `note` and `file` say what it was for.
+    All receipts of one opening of the rows have the same `run`; `purpose`, `note` and `file` say what it was for,
+    `store` where the ledger is kept, if not in a file, and `engine` what encoded the rows, if not this process.
     """
 
     ledger: str
@@ -64,6 +66,8 @@ class Receipt:
     purpose: str = ""
     note: str = ""
     file: str = ""
+    store: str = ""
+    engine: str = ""
 
     def __post_init__(self) -> None:
         words = [value for name, value in vars(self).items() if name not in ("number", "epsilon", "private")]
@@ -168,15 +172,20 @@ class ShownLedger(ABC):
         return self.run()
 
     @property
-    def path(self) -> Path | None:
-        """The path of its file; None in memory."""
-        found: Path | None = self._kept.store.path
+    def path(self) -> Path | str | None:
+        """The path of its file, or the address of its database without the password; None in memory."""
+        found: Path | str | None = self._kept.store.path
         return found
 
     @property
     def limit(self) -> Fraction:
         """The most that may be spent in total; set once, when the ledger is made."""
         return self._limit
+
+    @property
+    def moved(self) -> str:
+        """The address that it was copied to, whereby it was closed; "" if it is open."""
+        return str(self._now().moved)
 
     @property
     def spent(self) -> Fraction:
@@ -204,7 +213,10 @@ class ShownLedger(ABC):
 
     def charges(self) -> list[tuple[Receipt, Fraction]]:
         """All receipts, oldest first, each with the total after it."""
-        charges = [(entry, total) for entry, total in self.entries() if entry[1].get("kind") == "charge"]
+        return self._charges(self.entries())
+
+    def _charges(self, entries: list[tuple[Entry, Fraction]]) -> list[tuple[Receipt, Fraction]]:
+        charges = [(entry, total) for entry, total in entries if entry[1].get("kind") == "charge"]
         return [(self.receipt_of(*entry), total) for entry, total in charges]
 
     def receipt_of(self, number: int, body: dict[str, Any], hash: str) -> Receipt:
@@ -218,7 +230,8 @@ class ShownLedger(ABC):
 
     def runs(self) -> list[Run]:
         """The runs on record, oldest first, one for each opening of the rows: what was asked and what it cost."""
-        return runs_of(self.charges())
+        entries = self.entries()
+        return runs_of(self._charges(entries), [body for (_, body, _), _ in entries if body.get("kind") == "ex-post"])
 
     def verify(self, witnesses: Iterable[Mapping[str, Any]] = ()) -> int:
         """Check all entries and return their number; raises LedgerProblem at the first that is not sound.
@@ -257,8 +270,10 @@ class ShownLedger(ABC):
         return ledger_html(self)
 
 
-def check_file(path: Path) -> None:
-    """Raise LedgerProblem, saying what to do, unless there is a file that may be a ledger of this version."""
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Raise LedgerProblem, saying what to do, if this is no file that may be a ledger of this version."""
+    if is_address(path):
+        return
     if not os.path.isfile(path):
         raise LedgerProblem(f"there is no ledger at {path}: make one with `veil ledger create`")
     if find_spec("fcntl") is None:

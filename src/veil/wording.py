@@ -64,6 +64,8 @@ RANGES = (
     "the box of cells and not before the first place"
 )
 TARGETS = "give a target for each range: whole numbers, from -2^40 to 2^40"
+COMPARED = "give one partition at least to compare with what is expected, and at most {} cells in all of them"
+EXPECTED = "give what is expected in each cell of every partition: whole numbers, from -2^36 to 2^36"
 BOX = "the box of cells must have one to {} sides, and no more cells than the partition"
 PRICES = "give a price for each length of a bucket, 1, 2, 4, ... cells: from 0 to 2^40 rows"
 MANY_CELLS = "the budget is too small for so many cells: use a larger one, or fewer cells"
@@ -97,6 +99,31 @@ DISK = {
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), DENIED),
     errno.ENOENT: "is gone: put it back, or open it where it is now",
 }
+AFTER_CLOSING = "an entry follows the one that closed the ledger: it was edited; restore it from a backup"
+CLOSED = "{} is closed, it went to {}: use that one; nothing was charged"
+NO_ADDRESS = (
+    "this is not the address of a ledger: write it as text such as postgresql://user@host/database?ledger=clinic, with "
+    "%40 for @, %2F for /, %3A for : and %23 for # inside of its parts"
+)
+NO_DRIVER = "a ledger in PostgreSQL needs one more package: run `pip install 'veil[postgres]'`"
+NO_SUCH = "there is no {}: make it with `veil ledger create`, or name another one by ?ledger= in the address"
+EXISTS = "{} exists already: choose another name by ?ledger= in the address, or go on with this ledger"
+UNREACHABLE = (
+    "{} cannot be reached: check that its server runs, and the host, port, database, user and password; nothing was "
+    "answered"
+)
+UNSURE = (
+    "{} may have been charged, and nothing was answered: its server was lost while the charge was written; look with "
+    "`veil ledger show`, then ask again"
+)
+UNSURE_MADE = (
+    "{} may have been made, or not: its server was lost meanwhile; look with `veil ledger show`, then try again"
+)
+NO_RIGHTS = "{} cannot be used: ask the owner of its database for the rights that the guide names"
+READ_ONLY = "{} takes no charges, its server is read-only: use the address of the primary server; nothing was charged"
+OTHER_TABLES = "{} cannot be used, the tables are not as Veil made them: restore the database from a backup"
+COLLISION = "{} was charged by another process at the same moment: ask again; nothing was charged"
+SERVER_FULL = "{} cannot grow, the disk of its server is full: free some space and ask again; nothing was answered"
 EDITED_ENTRY = "entry {} does not match its hash: the ledger was edited; restore it from a backup"
 NO_ACCOUNT = "there is no account {!r}: charge the whole table, or a part of one of its splits"
 LOW_THRESHOLD = "the threshold must be at least {}: at {} about {:.3g} empty cells would pass it"
@@ -104,4 +131,38 @@ ALLOWED = "allowed must be an array of truth values, cells by candidates, with a
 BINS_FOR = "bins can be chosen for numeric columns without declared ones, each named once"
 WAYS = "ways to cut must be a table of whole numbers, with a row for each: places among the fine cuts, ascending"
 MUCH_MEMORY = "minimise would take too much memory for so many weights: use coarser or fewer columns"
+RISING = "give from 1 to {} levels, each larger than the one before"
+UNEVEN = "each level must be a simple fraction of the next one, such as 1/2 or 7/10"
+ATTEMPTS = "give one attempt or more, and a rate from 0.001 to 10"
 SPLIT_WEIGHTS = "weights must be whole numbers above zero, such as 4, 1"
+STREAM_MEMORY = "not enough memory to read the rows: use fewer columns, or a larger machine"
+STREAM_BROKEN = "the rows cannot be read to their end: check the file, the query or the connection they come from"
+STREAM_READ = "this reader was read before, and can be read but once: make a new one"
+STREAM_DISK = (
+    "the disk has no room for the codes of the rows: make room in the folder for temporary files, or name another one "
+    "in TMPDIR; nothing was charged"
+)
+SPARK_FRAME = "of Spark, rows must be a data frame that is no endless stream (pandas on Spark: df.to_spark())"
+SPARK_ELSEWHERE = "the rows are with Spark, and their codes alone can be had here: to judge rows, collect them first"
+SPARK_BROKEN = (
+    "Spark did not bring the rows to their end: check that it runs, that its workers can read the rows, have Veil and "
+    "are started by the Python that has it (PYSPARK_PYTHON), and that there is memory; nothing was charged"
+)
+SPARK_OTHERS = (
+    "Spark's workers have another version of Veil, Python, NumPy, PyArrow or Narwhals: install the same ones there; "
+    "nothing was charged"
+)
+SPARK_TWICE = (
+    "a part of the rows did not arrive from Spark whole and exactly once: read them again; nothing was charged"
+)
+SPARK_CHANCE = (
+    "the data frame is drawn at random (rand, uuid and the like): where a task is repeated, a row could come twice; "
+    "write it to a table first, and hand that over"
+)
+SPARK_FILES = (
+    "spark: is for Parquet, and for tables that Spark knows, such as spark:/data/visits.parquet or "
+    "spark:hospital.visits: check the path, and read other files without it"
+)
+SPARK_UNREAD = "Spark cannot read {}: check the path, or the name of the table"
+SPARK_MISSING = "Spark needs one more package: run `pip install 'veil[spark]'`"
+SPARK_START = "Spark cannot be started or reached: check SPARK_REMOTE or, where that is not set, that Java 17 is there"

@@ -510,8 +510,9 @@ def test_a_run_is_one_opening_of_the_rows(ledger):
         account.part(group, index).charge(Budget("0.2"), **ASK)
     ledger.account.charge(Budget("0.1"), **{**ASK, "private": False})
     first, second = noted.runs()
-    assert first[2:] == ("train trees", "model.veil", "for the annual report", 2, Fraction(1, 5), Fraction(1, 5), True)
-    assert second[2:] == ("ask: count", "", "", 1, Fraction(1, 10), Fraction(3, 10), False)
+    said = ("train trees", "model.veil", "for the annual report", 2, Fraction(1, 5), Fraction(1, 5), True, None)
+    assert first[2:] == said
+    assert second[2:] == ("ask: count", "", "", 1, Fraction(1, 10), Fraction(3, 10), False, None)
     assert first.run == account.run != second.run and ledger.runs() == [first, second]
     assert {receipt.note for receipt in ledger.receipts()} == {"for the annual report", ""}
 

@@ -68,9 +68,14 @@ def release(file, number):
     os.fsync(file)
 
 
+def whole_lines(path):
+    """The lines of a file; one that was being written when the child died does not count: a kill may cut a write."""
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
 def released(path):
-    """The numbers of published answers; a line that was being written when the child died does not count."""
-    return [int(line) for line in path.read_text().split("\n")[:-1]] if path.exists() else []
+    """The numbers of published answers."""
+    return [int(line) for line in whole_lines(path)]
 
 
 def spend_until_refused(ledger, epsilon, answers):
@@ -100,7 +105,7 @@ def test_two_hundred_kills_lose_no_charge(tmp_path):
             os.kill(child, signal.SIGKILL)
         assert [finish(child) for child in children] == [-signal.SIGKILL] * at_once
         reopened = Ledger.open(path)
-        charged = {json.loads(line)["number"] for line in path.read_text().splitlines()[1:]}
+        charged = {json.loads(line)["number"] for line in whole_lines(path)[1:]}
         answers = released(tmp_path / f"{round}.answers")
         assert charged.issuperset(answers) and len(set(answers)) == len(answers)
         assert reopened.spent == ledger.spent == Fraction(len(charged), 2000) <= limit

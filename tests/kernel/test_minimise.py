@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from veil import BadInput, Budget, Categorical, Ledger, Numeric, Schema, axis, open_source
-from veil.kernel import MOST_CLASSES, SMALLEST_EPSILON, WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax, gradients
+from veil.kernel import MOST_CLASSES, SMALLEST_EPSILON, WEIGHT_UNIT, Hinge, Logistic, SeededNoise, Softmax
 from veil.kernel.gradients import TOLERANCE, Objective, OneHot
 from veil.kernel.verbs import minimise
 from veil.kernel.verbs.minimise import (
@@ -28,8 +28,7 @@ from veil.kernel.verbs.minimise import (
     solve,
 )
 from veil.solver import columns as solver
-from veil.solver.columns import products
-from veil.solver.packed import Packed
+from veil.solver.columns import add_products
 
 HUGE = 10**9
 SCHEMA = Schema(
@@ -408,13 +407,22 @@ def test_noise_shaped_to_too_few_columns_would_lose_more():
 # --- the certificate -------------------------------------------------------------------------------------------
 
 
-def objective_of(kind, rows, sizes, classes, random, spread, penalty=1.0, offset=0.0):
+def in_blocks(rows, size):
+    """What gives these rows anew, so many at a time; one empty block if there are none."""
+    starts = range(0, max(rows.truth.shape[1], 1), size)
+    return lambda: (
+        OneHot([np.array(c[at : at + size]) for c in rows.codes], rows.sizes, np.array(rows.truth[:, at : at + size]))
+        for at in starts
+    )
+
+
+def objective_of(kind, rows, sizes, classes, random, spread, penalty=1.0, offset=0.0, block=100):
     loss, height = KINDS[kind], classes if kind == "Softmax" else 1
     codes = [random.integers(size, size=rows) for size in sizes]
     labels = random.integers(classes, size=rows)
     truth = (labels == np.arange(classes)[:, None]) if loss.joint else np.where(labels == 1, 1, -1)[None]
-    blocks = OneHot(codes, sizes, truth.astype(np.float64))
-    objective = Objective(blocks, loss, np.full(sum(sizes), penalty), np.full((height, 1), offset))
+    blocks = in_blocks(OneHot(codes, sizes, truth.astype(np.float64)), block)
+    objective = Objective(blocks, rows, loss, np.full(sum(sizes), penalty), np.full((height, 1), offset))
     weights, shift = random.normal(size=(2, height, sum(sizes))) * spread
     return objective, weights, shift
 
@@ -427,11 +435,12 @@ def exact_gradient(objective, weights, shift):
     """With sixty digits."""
     power = Decimal.exp
     with localcontext(prec=60):
-        blocks, starts = objective.rows, np.cumsum([0, *objective.rows.sizes[:-1]])
+        sizes = next(objective.blocks()).sizes
+        starts = np.cumsum([0, *sizes[:-1]])
         fixed = zip(weights, shift, strict=True)
         total = [[number(w) * number(p) + number(b) for w, p, b in zip(ws, objective.penalties, bs, strict=True)]
                  for ws, bs in fixed]  # fmt: skip
-        for row in range(blocks.truth.shape[1]):
+        for blocks, row in [(one, row) for one in objective.blocks() for row in range(one.truth.shape[1])]:
             places = [start + int(codes[row]) for start, codes in zip(starts, blocks.codes, strict=True)]
             truth = [number(t) for t in blocks.truth[:, row]]
             scores = [
@@ -459,7 +468,7 @@ def test_the_bound_on_the_gradient_s_error_holds(kind, spread, lead):
     objective, weights, shift = objective_of(kind, 40, [2, 5, 3], 4, random, spread, offset=0.1)
     objective = replace(objective, margin=lead)
     with np.errstate(over="ignore"):
-        computed = objective.gradient(weights, objective.scores(weights, objective.rows), shift)
+        computed = objective.gradient(weights, shift)
     exact = exact_gradient(objective, weights, shift)
     off = sqrt(
         sum(
@@ -487,20 +496,52 @@ def test_products_are_those_of_rows_with_one_in_the_place_of_each_value(rows):
     random, sizes = np.random.default_rng(rows), [3, 1, 4, 300, 2, 5]
     codes, values = [random.integers(size, size=rows) for size in sizes], random.uniform(size=(2, rows))
     hot = np.hstack([np.eye(size)[column] for size, column in zip(sizes, codes, strict=True)])
-    found = products(Packed(codes, sizes, values), values)
+    found = np.zeros((2, sum(sizes), sum(sizes)))
+    for part in (slice(0, rows // 3), slice(rows // 3, None)):
+        add_products(found, OneHot([column[part] for column in codes], sizes, values[:, part]), values[:, part])
     assert np.allclose(found, [hot.T @ (weights[:, None] * hot) for weights in values])
 
 
-def test_sums_of_slopes_are_exact_whatever_the_number_of_rows(monkeypatch):
-    monkeypatch.setattr(gradients, "CHUNK", 7)
+@pytest.mark.parametrize("size", [1, 7, 500, 10**6])
+def test_sums_of_slopes_are_exact_whatever_the_blocks(size):
     random = np.random.default_rng(0)
     values = np.rint(random.uniform(-1, 1, (2, 500)) * 2.0**48) / 2.0**48
     codes = [random.integers(3, size=500), random.integers(2, size=500)]
-    found = OneHot(codes, [3, 2], values).sums(values)
+    blocks = in_blocks(OneHot(codes, [3, 2], values), size)
+    high, low = sum(block.sums(block.truth) for block in blocks())
+    found = high * 2.0**-24 + low * 2.0**-48
     for number, (column, size) in enumerate([(0, 3), (1, 2)]):
         for code in range(size):
             exact = [sum(map(Fraction, row[codes[column] == code])) for row in values]
             assert [float(e) for e in exact] == found[:, code + 3 * number].tolist()
+
+
+@given(st.sampled_from(list(KINDS)), st.integers(0, 300), st.integers(1, 400), st.integers(0, 2**32))
+def test_the_gradient_is_the_same_to_the_last_bit_whatever_the_blocks(kind, rows, size, seed):
+    """And the solver's own is the same but for rounding."""
+    found = []
+    for block in (size, 10**6):
+        objective, weights, shift = objective_of(
+            kind, rows, [2, 40, 5, 60], 3, np.random.default_rng(seed), 2.0, block=block
+        )
+        found += [objective.gradient(weights, shift), solver.gradient_at(objective, weights, shift)]
+    assert np.array_equal(found[0], found[2])
+    assert np.allclose(found[0], found[1], rtol=0, atol=1e-9) and np.allclose(found[0], found[3], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_solver_changes_in_its_blocks_changes_no_row(monkeypatch, kind):
+    """Blocks are copies of what the table holds, each time anew."""
+
+    def meddling(objective, shift):
+        for rows in objective.blocks():
+            for array in (rows.truth, *rows.codes):
+                array[...] = 0
+        yield from solver.points(objective, shift)
+
+    honest = ask(KINDS[kind], made_rows(), 1)[0]
+    monkeypatch.setattr("veil.kernel.verbs.minimise.points", meddling)
+    assert np.array_equal(ask(KINDS[kind], made_rows(), 1)[0], honest)
 
 
 @given(
@@ -520,23 +561,29 @@ def test_the_solver_always_stops_where_the_gradient_is_certainly_short(kind, row
     objective = replace(objective, margin=lead)
     with np.errstate(all="ignore"):
         weights = solve(objective, shift)
-        gradient = objective.gradient(weights, objective.scores(weights, objective.rows), shift)
+        gradient = objective.gradient(weights, shift)
     assert sqrt((gradient**2).sum()) + objective.error_bound(weights, shift) < TOLERANCE
     assert objective.certainly_short(weights, gradient, shift) and np.abs(weights).max() < LARGEST
+
+
+def counted(monkeypatch, name):
+    """A list that grows with each call of this function of the solver, which is called 300 times at most."""
+    taken, function = [], getattr(solver, name)
+
+    def noted(*given):
+        taken.append(given)
+        assert len(taken) < 300
+        return function(*given)
+
+    monkeypatch.setattr(solver, name, noted)
+    return taken
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("budget", [1, 100, 10**6])
 def test_tables_that_a_line_divides_take_no_more_steps_than_others(monkeypatch, kind, budget):
     """The hinge has a corner there: a step that stops before it again and again would tell by never coming back."""
-    taken, length = [], solver._length
-
-    def counted(*given):
-        taken.append(given)
-        assert len(taken) < 300
-        return length(*given)
-
-    monkeypatch.setattr(solver, "_length", counted)
+    taken = counted(monkeypatch, "gradient_at")  # each step reads the rows once or more
     rows = pd.DataFrame({"a": ["u", "v"] * 10_000, "x": [1, 7] * 10_000, "y": ["no", "yes"] * 10_000})
     loss = KINDS[kind]
     label = {} if kind == "Softmax" else {"label": 1}
@@ -547,13 +594,7 @@ def test_tables_that_a_line_divides_take_no_more_steps_than_others(monkeypatch, 
 @pytest.mark.parametrize("budget", [100, 1000, 10**6])
 def test_a_row_more_takes_no_many_times_the_steps(monkeypatch, budget):
     """Rows that a line divides sit at the corners of the hinge: conjugate gradients alone can take hundreds."""
-    taken, length = [], solver._length
-
-    def counted(*given):
-        taken.append(given)
-        return length(*given)
-
-    monkeypatch.setattr(solver, "_length", counted)
+    taken = counted(monkeypatch, "_moved")
     codes = [*np.random.default_rng(0).integers(0, 8, (3, 20_000))]
     columns = [Numeric(name=name, bounds=(0, 7), integer=True) for name in "abc"]
     schema = Schema(name="toy", label="y", column=[*columns, Categorical(name="y", values=("no", "yes"))])
@@ -655,7 +696,8 @@ def test_the_lattice_is_as_fine_as_the_sampler_is_exact(rate):
 
 def greedy(objective, shift):
     """A solver that changes what it is given until its point is the best there is; later, an honest one."""
-    theirs = objective.penalties, objective.rows.truth, objective.offsets, shift
+    rows = next(iter(objective.blocks()))
+    theirs = objective.penalties, objective.offsets, shift, rows.truth, *rows.codes
     before = [array.copy() for array in theirs]
     for array in theirs:
         array[...] = 0

@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 from shell import run
 from veil import BadInput, Categorical, Schema, load_model
 from veil.files.tables import read_csv, read_rows
-from veil.kernel.people import person_id
+from veil.kernel import SeededNoise
+from veil.kernel.people import NO_ONE, SHORT, keep_per_person, numbers_of, person_id
 from veil.kernel.reading import read_table
 from veil.schema import encoding
+from veil.schema.encoding import as_column
 from veil.schema.spelling import NUMBER, spelling
 
 MOST = 2
@@ -30,21 +32,22 @@ SCHEMA = Schema(name="visits", person="id", rows_per_person=MOST, column=[Catego
 COMPOSED, APART = "Mü", "Mu\u0308"
 
 
-class Keys:
+class Keys(SeededNoise):
     """Random keys that a row keeps, whatever the other rows are."""
 
     def __init__(self, keys: Any) -> None:
-        self.keys = np.array(keys, np.uint64)
+        super().__init__(0)
+        self.drawn = np.array(keys, np.uint64)
 
     def words(self, size: int) -> Any:
-        assert size == len(self.keys)
-        return self.keys
+        assert size == len(self.drawn)
+        return self.drawn
 
 
 def kept(ids: Any, keys: Any) -> list[int]:
     """The places of the rows that are kept."""
-    table = read_table({"a": ["x"] * len(keys), "id": ids}, SCHEMA, Keys(keys))  # type: ignore[arg-type]
-    return list(range(len(keys))) if table._rows is None else table._rows.tolist()
+    table = read_table({"a": ["x"] * len(keys), "id": ids}, SCHEMA, Keys(keys))
+    return list(range(len(keys))) if table._rows is None else np.flatnonzero(table._own()).tolist()
 
 
 def check_neighbours(build: Callable[[list[Any]], Any], ids: list[Any], keys: list[int]) -> None:
@@ -217,8 +220,8 @@ def test_ids_of_another_encoding_stay_different_people_however_the_file_is_read(
     path.write_bytes(LATIN)
     keys = range(6)
     for rows in (read_rows(path), read_csv(path), read_csv(path, encoding="latin-1")):
-        table = read_table(rows, SCHEMA, Keys(keys))  # type: ignore[arg-type]
-        assert table._rows.tolist() == [0, 1, 2, 4]
+        table = read_table(rows, SCHEMA, Keys(keys))
+        assert np.flatnonzero(table._own()).tolist() == [0, 1, 2, 4]
     assert read_csv(path, encoding="latin-1")["id"].to_pylist()[:2] == ["Müller", "Möller"]
 
 
@@ -239,3 +242,64 @@ def test_training_bounds_the_rows_of_people_whose_names_are_latin(tmp_path: Path
         run("train", tmp_path / "v.csv", *asked, "--out", out, *more)
         counts = [r.value for r in load_model(out).releases_ if r.receipt.verb == "count"][-1]
         assert counts.sum(axis=0).tolist() == [2, 1]
+
+
+QUICK = ["1", "7", "007", "12345678", "123456789012345678", "1234567890123456789", "0", "p12345", "p123456", "p1234567"]
+QUICK += [
+    "P123456",
+    "p12345678",
+    "infinity",
+    "Infinit1",
+    "p1234é",
+    "p12345\n",
+    "p12345 ",
+    "0x1234",
+    "1e5",
+    "false1",
+    "!",
+]
+
+
+@pytest.mark.parametrize("build", TYPED.values(), ids=TYPED)
+@given(data=st.data())
+def test_the_quick_way_to_whose_row_it_is_and_the_slow_one_agree(build: Any, data: st.DataObject) -> None:
+    """A block of a kind goes the quick way, a single odd id makes it slow: the same people, in all blocks."""
+    ids = data.draw(st.lists(st.one_of(st.sampled_from(QUICK), st.from_regex(SHORT, fullmatch=True)), min_size=1))
+    known: dict[str, int] = {}
+    alone = [numbers_of(as_column(build([value]), "id"), known)[0] for value in ids]
+    together = numbers_of(as_column(build([*ids, "an odd id"]), "id"), known)[:-1]
+    values = [build([value])[0] for value in ids]
+    assert alone == together.tolist() == [numbers_of(objects([value, None]), known)[0] for value in values]
+    people = {*zip(alone, map(person_id, values), strict=True)}
+    assert len(people) == len({*alone}) == len({name for _, name in people})
+    assert all((number == NO_ONE) == (name is None) for number, name in people)
+
+
+@given(st.lists(st.integers(-(2**62), 2**64 - 1), min_size=1))
+def test_whole_numbers_of_any_type_are_the_people_of_their_texts(ids: list[int]) -> None:
+    known: dict[str, int] = {}
+    texts = numbers_of(pa.array(map(str, ids)), known)
+    assert numbers_of(objects(ids), known).tolist() == texts.tolist()
+    for kind in (np.int64, np.uint64, np.int16):
+        fitting = [value for value in ids if np.iinfo(kind).min <= value <= np.iinfo(kind).max]
+        column = numbers_of(np.array(fitting, kind), known)
+        assert column.tolist() == numbers_of(pa.array(map(str, fitting), pa.string()), known).tolist()
+
+
+@given(st.lists(st.integers(-1, 6), max_size=40), st.integers(1, 3), st.integers(1, 50))
+def test_people_ranked_in_parts_keep_as_many_rows(numbers: list[int], most: int, ranked: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("veil.kernel.people.RANKED", ranked)
+        patch.setattr("veil.kernel.people.BLOCK", 7)
+        keep = keep_per_person(np.array(numbers, np.int64), most, SeededNoise(0))
+    kept_of = Counter(np.array(numbers)[keep].tolist())
+    assert kept_of == {name: min(count, most) for name, count in Counter(numbers).items() if name != NO_ONE}
+
+
+def test_which_rows_stay_is_drawn_evenly() -> None:
+    """Of three rows of a person each stays a third of the time, whatever rows of others lie between."""
+    numbers = np.tile([5, 2**62, 5, -2, 5], 20_000) + np.repeat(np.arange(20_000) * 10, 5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("veil.kernel.people.RANKED", 30_000)
+        shares = keep_per_person(numbers, 1, SeededNoise(3)).reshape(-1, 5).mean(axis=0)
+    assert shares[[0, 2, 4]] == pytest.approx(1 / 3, abs=0.015) and shares[1] == 1

@@ -1,7 +1,8 @@
 """Every score stays within its declared range when a row is added, for every table."""
 
+from fractions import Fraction
 from itertools import product
-from math import log2
+from math import floor, log2
 
 import numpy as np
 import pytest
@@ -9,14 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from veil import BadInput, Correct, Difference, Discernibility, Entropy, ExpectedCorrect, Gini, Majority, Purity, Rows
+from veil import (
+    BadInput,
+    Correct,
+    Dependence,
+    Difference,
+    Discernibility,
+    Entropy,
+    ExpectedCorrect,
+    Gini,
+    Majority,
+    Purity,
+    Rows,
+)
 from veil.kernel import PARTS
-from veil.kernel.scores import OF_ROWS, UNIT
+from veil.kernel.scores import OF_ROWS, SCORES, UNIT
 
 LOOSE = [ExpectedCorrect(0.5, (PARTS, 2, 5)), ExpectedCorrect(3.0)]  # their ranges hold for any weights and steps
+OTHERS = [Dependence()]  # which falls by less than its proof allows
 EXPECTED = [ExpectedCorrect(0.5), ExpectedCorrect(0.01), *LOOSE]
 ENTROPIES = [Entropy(most=5), Entropy(most=1000), Entropy()]
-ALL = [Rows(), Rows(1, 2), Difference(), Purity(), Majority(), Correct(), Gini(), *ENTROPIES, *EXPECTED]
+ALL = [Rows(), Rows(1, 2), Difference(), Purity(), Majority(), Correct(), Gini(), *ENTROPIES, *EXPECTED, *OTHERS]
 counts = st.integers(1, 4).flatmap(
     lambda size: arrays(np.int64, (max(size, 2), 3), elements=st.one_of(st.integers(0, 6), st.integers(0, 10**6)))
 )
@@ -32,7 +46,7 @@ def changes(score, table):
 
 
 def test_every_score_on_the_closed_list_is_tested():
-    assert {type(score) for score in ALL} == set(OF_ROWS)
+    assert {type(score) for score in ALL} == {*OF_ROWS, Dependence} == {*SCORES} - {Discernibility}
 
 
 @pytest.mark.parametrize("score", ALL, ids=repr)
@@ -42,7 +56,7 @@ def test_an_added_row_moves_a_score_within_its_declared_range(score, table):
     assert score.low <= min(moves) and max(moves) <= score.high
 
 
-@pytest.mark.parametrize("score", [score for score in ALL if score not in LOOSE], ids=repr)
+@pytest.mark.parametrize("score", [score for score in ALL if score not in LOOSE + OTHERS], ids=repr)
 def test_the_declared_range_is_nearly_reached(score):
     """A range that is too wide would waste budget: some table comes within a hundredth of each end."""
     sizes = [0, 1, 2, 5, 6, 300, getattr(score, "most", 0), round(2.73 / getattr(score, "epsilon", 1)), 10**6]
@@ -174,3 +188,32 @@ def test_pairs_of_billions_of_rows_do_not_overflow():
     rows = 2**40
     assert Discernibility()(np.array([[rows, rows], [rows, 0]])) == -2 * rows * rows
     assert Discernibility()(np.array([[2**31 - 1, 2**31]])) == -2 * (2**31 - 1) * 2**31
+
+
+@given(table=counts)
+def test_dependence_is_the_textbook_distance_from_independence(table):
+    """R of Zhang et al. 2014 times the number of rows, in exact fractions, rounded down to units."""
+    rows = int(table.sum())
+    products = [
+        (int(n), int(x), int(y))
+        for line, x in zip(table, table.sum(axis=1), strict=True)
+        for n, y in zip(line, table.sum(axis=0), strict=True)
+    ]
+    exact = sum(abs(Fraction(n) - Fraction(x * y, rows)) for n, x, y in products) / 2 if rows else Fraction(0)
+    assert Dependence()(table) == floor(exact * UNIT)
+
+
+def test_the_range_of_dependence_is_nearly_reached_above_and_kept_far_below():
+    alone = max(changes(Dependence(), np.array([[10**6, 0], [0, 0]])))
+    assert 1.9999 * UNIT < alone <= Dependence.high
+    falls = min(min(changes(Dependence(), np.array([[a, b], [c, 0]]))) for a, b, c in product(range(12), repeat=3))
+    assert Dependence.low <= falls < -UNIT
+
+
+def test_dependence_does_not_overflow_with_billions_of_rows():
+    for rows in (2**31 - 2, 2**31, 2**40):
+        table = np.array([[rows // 2, 0], [0, rows - rows // 2]])
+        assert Dependence()(table) == rows * UNIT // 2
+        assert (
+            Dependence.low <= min(changes(Dependence(), table)) and max(changes(Dependence(), table)) <= Dependence.high
+        )

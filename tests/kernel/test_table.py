@@ -26,6 +26,7 @@ from veil import (
 )
 from veil.kernel import table as tables
 from veil.kernel.reading import read_table
+from veil.kernel.recoding import Recoded
 from veil.kernel.table import Table
 from veil.kernel.verbs.count import TOGETHER, bundles, counts_of_each
 from veil.kernel.verbs.sparse import occupied
@@ -150,3 +151,21 @@ def test_grids_of_every_width_agree_with_ravel_multi_index():
         codes = {f"c{i}": draw.integers(0, n, 50).astype(np.min_scalar_type(n - 1)) for i, n in enumerate(sizes)}
         expected = np.ravel_multi_index(list(codes.values()), sizes)
         assert (grid(schema, *codes).cells(codes) == expected).all()
+
+
+@given(st.data())
+def test_parts_are_the_same_by_numbers_and_by_indices(data):
+    """A few parts have a number for each row, more have indices: whoever is split again, the rows are the same."""
+    size = data.draw(st.integers(1, 40))
+    first = np.array(data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)))
+    codes = np.arange(size, dtype=np.uint8)
+    whole = Table(Recoded({"a": codes}, {}, {}), np.zeros(size, np.uint8), 1)
+    for few in (16, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("veil.kernel.table.FEW", few)
+            for number, part in enumerate(whole.split(first, 4)):
+                rows = np.flatnonzero(first == number)
+                assert part.column("a").tolist() == rows.tolist() and len(part) == len(rows)
+                assert np.concatenate([part.column("a", block) for block in part.blocks(3)]).tolist() == rows.tolist()
+                again = part.split(rows % 3, 3)
+                assert [one.column("a").tolist() for one in again] == [rows[rows % 3 == i].tolist() for i in range(3)]

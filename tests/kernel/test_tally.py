@@ -1,5 +1,6 @@
 """Counting many grids together gives what counting each of them gives, however they are nested and however large."""
 
+import random
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,6 +27,8 @@ from veil import (
 from veil.kernel import tally
 from veil.kernel.tally import Tally
 from veil.kernel.verbs import choose as choosing
+from veil.plans.histograms.grids import grids, level_axes
+from veil.questions import covering
 from veil.questions.bundling import merging
 
 SCHEMA = Schema(
@@ -72,25 +75,95 @@ def test_a_part_counts_its_own_rows():
     assert all((counts == part.tabulate(TRIPLES[place])).all() for place, counts in Tally(part).each(TRIPLES))
 
 
+def looks_of(monkeypatch):
+    """The grids that are counted from the rows, as they are."""
+    looks, count = [], tally.Tally._count
+    monkeypatch.setattr(tally.Tally, "_count", lambda self, grid: looks.append(grid) or count(self, grid))
+    return looks
+
+
 def test_coarser_grids_are_added_up_without_the_rows(monkeypatch):
     """Of all levels of three columns, one look at the rows serves those nested in the finest."""
-    looks = []
-    count = tally.Tally._count
-    monkeypatch.setattr(tally.Tally, "_count", lambda self, grid, rest: looks.append(grid) or count(self, grid, rest))
-    dict(Tally(table(100)).each(TRIPLES))
+    looks = looks_of(monkeypatch)
+    dict(Tally(table(10_000)).each(TRIPLES))
     assert looks == [max(TRIPLES, key=lambda grid: grid.size)]
 
 
-def test_grids_that_begin_alike_are_counted_as_one(monkeypatch):
-    looks, one, (a, b, c) = [], table(10_000), (axis(column) for column in SCHEMA.features)
-    count = tally.Tally._count
-    monkeypatch.setattr(tally.Tally, "_count", lambda self, grid, rest=1: looks.append(grid) or count(self, grid, rest))
-    for grids, seen in (([WHOLE, a, b], [WHOLE, a & b]), ([a & b, a & c], [a & b & c])):
-        assert all((counts == one.tabulate(grids[place])).all() for place, counts in Tally(one).each(grids))
-        assert looks == seen
+def test_grids_of_different_columns_are_added_up_from_one_over_all_of_them(monkeypatch):
+    looks, one, (a, b, c) = looks_of(monkeypatch), table(10_000), (axis(column) for column in SCHEMA.features)
+    for asked, seen in (([WHOLE, a, b], [a & b]), ([a & b, a & c], [a & b & c]), ([b & a, a & b], [b & a, a & b])):
+        assert all((counts == one.tabulate(asked[place])).all() for place, counts in Tally(one).each(asked))
+        assert {*looks} == {*seen}
         looks.clear()
     dict(Tally(table(30)).each([a, b]))
     assert looks == [a, b]  # adding up would take longer than the rows do
+
+
+@pytest.mark.parametrize("together", [1, 40, 400, tally.TOGETHER])
+@pytest.mark.parametrize("few", [0, covering.FEW])
+def test_however_many_cells_are_counted_together_counts_are_the_same(monkeypatch, together, few):
+    monkeypatch.setattr(tally, "TOGETHER", together)
+    monkeypatch.setattr(covering, "FEW", few)
+    one, grids = table(2000), [*TRIPLES, *EVERY, WHOLE, *TRIPLES[:5]]
+    found = list(Tally(one).each(grids))
+    assert sorted(place for place, _ in found) == list(range(len(grids)))
+    for place, counts in found:
+        assert counts.dtype == np.int64 and np.array_equal(counts, one.tabulate(grids[place]))
+
+
+def random_grids(seed, columns):
+    """A schema of random columns, rows of it, and random grids at random levels, in any order of columns."""
+    draw = np.random.default_rng(seed)
+    numbers = [Numeric(name=f"x{i}", bounds=(0, 1), bins=int(draw.integers(2, 17))) for i in range(columns)]
+    words = [Categorical(name=f"c{i}", values=tuple(map(str, range(draw.integers(2, 9))))) for i in range(columns)]
+    kinds = Categorical(name="y", values=tuple(map(str, range(draw.integers(2, 5)))))
+    schema = Schema(name="r", label="y", column=[*numbers, *words, kinds])
+    rows = {one.name: draw.random(3000) ** 2 for one in numbers}
+    rows |= {one.name: draw.integers(0, len(one.values) + 1, 3000).astype(str) for one in (*words, kinds)}
+    levels = [level_axes(column) for column in schema.features]
+    picked = [draw.permutation(len(levels))[: draw.integers(0, 6)] for _ in range(80)]
+    asked = [Grid(tuple(levels[c][draw.integers(len(levels[c]))] for c in some if levels[c])) for some in picked]
+    return open_source(rows, schema, Ledger(10**9, "r"), noise=0)._table, schema, asked
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_grids_of_random_tables_have_the_counts_of_each(monkeypatch, seed):
+    monkeypatch.setattr(covering, "FEW", 1)
+    one, schema, asked = random_grids(seed, 3)
+    asked += random.Random(seed).sample(candidates := grids(schema, 200, 400), min(len(candidates), 200))
+    found = dict(Tally(one).each(asked))
+    assert all(np.array_equal(found[place], one.tabulate(grid)) for place, grid in enumerate(asked))
+
+
+def test_candidates_are_counted_with_few_looks_at_the_rows(monkeypatch):
+    looks, (one, schema, _) = looks_of(monkeypatch), random_grids(0, 4)
+    monkeypatch.setattr(covering, "FEW", 1)
+    asked = grids(schema, 200, 2000)
+    assert len(dict(Tally(one).each(asked))) == len(asked) > 1000
+    assert len(looks) < len(asked) / 10
+
+
+def test_a_table_without_rows_is_counted_like_any_other():
+    assert all(not counts.any() for _, counts in Tally(table(0)).each(TRIPLES))
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.integers(1, 4), st.integers(1, 3))
+def test_groups_that_are_added_up_are_each_added_to_one(groups, before, after):
+    counts = np.arange(2.0 * before * len(groups) * after).reshape(2, -1)
+    plain = np.zeros((2, before, max(groups) + 1, after))
+    for at, group in enumerate(groups):
+        plain[:, :, group] += counts.reshape(2, before, len(groups), after)[:, :, at]
+    assert np.array_equal(tally.merged(counts, before, tuple(groups)), plain.reshape(2, -1))
+
+
+@given(st.lists(st.lists(st.integers(0, 30), min_size=4, max_size=4), min_size=1, max_size=40), st.integers(1, 90))
+def test_covers_hold_every_grid_once_and_grow_no_larger_than_they_may(weights, most):
+    weights = np.array(weights, np.int32).T
+    found = list(covering.covers(weights, most))
+    assert sorted(at for _, inside in found for at in inside) == list(range(weights.shape[1]))
+    for finest, inside in found:
+        assert (weights[:, inside].max(axis=1) == finest).all()
+        assert finest.sum() <= most or (weights[:, inside] == finest[:, None]).all(axis=0).any()
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):

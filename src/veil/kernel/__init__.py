@@ -6,6 +6,7 @@ Outside of this folder everything is imported from here; what is not in this lis
 from ..views import Receipt
 from .budget import Budget, exact
 from .entries import PATH, Entries, line_of
+from .goals import OrderedBeyond, RightBeyond
 from .ledger import VERSION, Ledger
 from .losses import MOST_CLASSES, Hinge, Logistic, Loss, Softmax
 from .noise import SMALLEST_EPSILON, SystemNoise
@@ -17,6 +18,7 @@ from .scores import (
     PARTS,
     Cellwise,
     Correct,
+    Dependence,
     Difference,
     Discernibility,
     Entropy,
@@ -30,18 +32,19 @@ from .scores import (
 from .seeded import SeededNoise
 from .settings import LARGEST_COLUMN, MOST_CURVATURE
 from .source import Source, make_noise, open_source
+from .store import store_at
 from .tally import stacked
 from .verbs.minimise import WEIGHT_UNIT
 from .verbs.segments import MOST_CELLS as MOST_SEGMENTED
 
 # fmt: off
 __all__ = [
-    "Budget", "Cellwise", "Correct", "Difference", "Discernibility", "Entries", "Entropy", "ExpectedCorrect",
-    "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES", "MOST_CURVATURE", "MOST_COUNTS",
-    "MOST_SEGMENTED", "Majority", "OpenDPNoise", "Owner",
-    "PARTS", "PATH", "Purity", "Receipt", "Release", "Rows", "SMALLEST_EPSILON", "Score",
+    "Budget", "Cellwise", "Correct", "Dependence", "Difference", "Discernibility", "Entries", "Entropy",
+    "ExpectedCorrect", "Gini", "Hinge", "LARGEST_COLUMN", "Ledger", "Logistic", "Loss", "MOST_CLASSES",
+    "MOST_CURVATURE", "MOST_COUNTS", "MOST_SEGMENTED", "Majority", "OpenDPNoise", "OrderedBeyond", "Owner",
+    "PARTS", "PATH", "Purity", "Receipt", "Release", "RightBeyond", "Rows", "SMALLEST_EPSILON", "Score",
     "SeededNoise", "Softmax", "Source", "SparseCounts", "SystemNoise", "VERSION", "WEIGHT_UNIT",
     "exact", "line_of",
-    "make_noise", "open_source", "replaced", "stacked", "whole",
+    "make_noise", "open_source", "replaced", "stacked", "store_at", "whole",
 ]
 # fmt: on

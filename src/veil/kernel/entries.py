@@ -32,7 +32,7 @@ class Entries:
     def __init__(self) -> None:
         self.place, self.hashes, self.units = Place(), list[str](), set[str]()
         self.amounts: dict[str, Fraction] = {}
-        self.id, self.name, self.limit = "", "", Fraction(0)
+        self.id, self.name, self.limit, self.moved = "", "", Fraction(0), ""  # where it went, if it is closed
 
     @property
     def spent(self) -> Fraction:
@@ -63,6 +63,8 @@ class Entries:
     def _account(self, number: int, body: dict[str, Any]) -> None:
         refuse((number == 1) != (body.get("kind") == "create"), wording.LOST_FIRST, LedgerProblem)
         refuse(number == 1 and body.get("format") != FORMAT, wording.NEWER, LedgerProblem)
+        refuse(self.moved and body.get("kind") != "open", wording.AFTER_CLOSING, LedgerProblem)
+        self.moved = str(body.get("to")) if body.get("kind") == "close" else ""
         if number == 1:
             self.id, self.name, self.limit = str(body.get("id")), str(body.get("name")), read_amount(body.get("limit"))
         if body.get("kind") == "charge":

@@ -1,9 +1,9 @@
 """Gradients of a sum of losses over rows, and a bound on the error with which they are computed.
 
-Rows have one value in each of p columns (`OneHot`), or at most p words of one vocabulary (`WordRows`): p weights each.
+Rows come in blocks. They have p weights each: of one value in each of p columns (`OneHot`), or of words (`WordRows`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -15,13 +15,12 @@ from .losses import ROUNDING, Loss, Numbers
 from .noise import Integers
 
 TOLERANCE = 2.0**-14  # for the norm of the gradient
-CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
-WORD_CHUNK = 1 << 18  # words at a time
+CHUNK = 1 << 15  # rows of a block: temporaries stay in the cache
 
 
 @dataclass(frozen=True)
 class OneHot:
-    """One-hot rows: codes and sizes of all columns, and the true classes, classes x rows or 1 x rows of +1 and -1."""
+    """At most `CHUNK` one-hot rows: codes and sizes of all columns, true classes (classes x rows, or 1 x +1 and -1)."""
 
     codes: Sequence[npt.NDArray[Any]]
     sizes: Sequence[int]
@@ -39,17 +38,12 @@ class OneHot:
             total += np.take(weights, codes + start, axis=1)
         return total
 
-    def sums(self, values: Numbers) -> Numbers:
-        """For every class and weight, the sum of values (rounded to 2^-48) over the rows that have the weight. Exact:
-        doubles hold the integers of a chunk, int64 those of all chunks, with high and low halves apart."""
-        halves = np.zeros((2, len(values), sum(self.sizes)), np.int64)
-        for start in range(0, values.shape[1], CHUNK):
-            part = slice(start, start + CHUNK)
-            for half, numbers in zip(halves, _halves(values[:, part]), strict=True):
-                pairs = [(codes[part], size) for codes, size in zip(self.codes, self.sizes, strict=True)]
-                found = [np.bincount(codes, row, size) for row in numbers for codes, size in pairs]
-                half += np.concatenate(found).reshape(half.shape).astype(np.int64)
-        return np.asarray(halves[0] * 2.0**-24 + halves[1] * 2.0**-48)
+    def sums(self, values: Numbers) -> Integers:
+        """For every class and weight, the sum of values over the rows that have the weight, in units of 2^-48: high and
+        low halves, apart. Exact: doubles hold the integers of a block."""
+        pairs = [*zip(self.codes, self.sizes, strict=True)]
+        found = [np.bincount(codes, row, size) for half in _halves(values) for row in half for codes, size in pairs]
+        return np.concatenate(found).reshape(2, len(values), -1).astype(np.int64)
 
     def largest(self, weights: Numbers) -> float:
         """An upper bound on a row's score in absolute value: the sum of each column's largest weight."""
@@ -59,7 +53,7 @@ class OneHot:
 
 @dataclass(frozen=True)
 class WordRows:
-    """Rows of words: each word's index among `size` weights and its row (sorted), true classes, most words of a row."""
+    """A block of rows: the index of each word among `size` weights, its row (sorted), true classes, most a row."""
 
     places: npt.NDArray[Any]
     rows: Integers
@@ -71,14 +65,10 @@ class WordRows:
         """The sum of each row's weights, 1 x rows."""
         return np.bincount(self.rows, weights[0][self.places], self.truth.shape[1])[None].astype(np.float64)
 
-    def sums(self, values: Numbers) -> Numbers:
-        """For every weight, the sum of values (rounded to 2^-48) over the rows with the word; exact, as in `OneHot`."""
-        halves, of_rows = np.zeros((2, self.size), np.int64), _halves(values[0])
-        for start in range(0, len(self.rows), WORD_CHUNK):
-            part = slice(start, start + WORD_CHUNK)
-            for half, numbers in zip(halves, of_rows, strict=True):
-                half += np.bincount(self.places[part], numbers[self.rows[part]], self.size).astype(np.int64)
-        return np.asarray(halves[0] * 2.0**-24 + halves[1] * 2.0**-48)[None]
+    def sums(self, values: Numbers) -> Integers:
+        """For every weight, the sum of values over the rows with the word, as in `OneHot`; a row has few words."""
+        found = [[np.bincount(self.places, half[self.rows], self.size)] for half in _halves(values[0])]
+        return np.array(found).astype(np.int64)
 
     def largest(self, weights: Numbers) -> float:
         """An upper bound on a row's score in absolute value."""
@@ -94,41 +84,39 @@ def _halves(values: Numbers) -> tuple[Numbers, Numbers]:
 
 @dataclass(frozen=True)
 class Objective:
-    """The objective without its noise: rows, loss, a penalty for every weight, offsets of the scores, and the margin
-    that is subtracted from the true class's score."""
+    """The objective without its noise: what gives the rows, block by block and each time anew, their number, the loss,
+    a penalty for every weight, offsets of the scores, and the margin subtracted from the true class's score."""
 
-    rows: Any
+    blocks: Callable[[], Iterable[Any]]
+    count: int
     loss: Loss
     penalties: Numbers
     offsets: Numbers
     margin: float = 0.0
 
-    def scores(self, weights: Numbers, rows: Any = None) -> Numbers:
+    def scores(self, weights: Numbers, rows: Any) -> Numbers:
         """The scores that the loss is given, classes x rows: sums of the rows' weights, with offsets and margin."""
-        rows = rows or self.rows
         return np.asarray(rows.scores(weights) + (self.offsets - self.margin * rows.truth))
 
-    def gradient(self, weights: Numbers, scores: Numbers, shift: Numbers) -> Numbers:
-        """The gradient of the objective with noise `shift`, classes x weights, accurate to `error_bound`."""
-        slopes = self.loss.slopes(scores, self.rows.truth)
-        return np.asarray(self.rows.sums(slopes) + self.penalties * weights + shift)
+    def gradient(self, weights: Numbers, shift: Numbers) -> Numbers:
+        """The gradient with noise `shift`, classes x weights, accurate to `error_bound` and the same for all blocks."""
+        slopes = ((rows, self.loss.slopes(self.scores(weights, rows), rows.truth)) for rows in self.blocks())
+        high, low = sum(rows.sums(values) for rows, values in slopes)
+        return np.asarray(high * 2.0**-24 + low * 2.0**-48 + self.penalties * weights + shift)
 
     def certainly_short(self, weights: Numbers, gradient: Numbers, shift: Numbers) -> bool:
         """Whether the norm of the exact gradient is below the tolerance, whatever the rounding of the computed one. The
         factor 1.01 covers the arithmetic of the norm and of the bound."""
-        found = sqrt((gradient**2).sum()) + self.error_bound(weights, shift)
-        return bool(1.01 * found < TOLERANCE)
+        return bool(1.01 * (sqrt((gradient**2).sum()) + self.error_bound(weights, shift)) < TOLERANCE)
 
     def error_bound(self, weights: Numbers, shift: Numbers) -> float:
         """An upper bound on the norm of the difference between the computed and the exact gradient.
 
-        A score is off by (p + 4) 2^-53 times the sum of the largest weights, the offset and the margin, a slope by what
-        that bends it and `ROUNDING`, and is rounded to 2^-48; sums are exact but for three last roundings. Every row
-        is in p sums of each class, so over all sums the norm is at most sqrt(classes p) times the rows. The other
-        terms are off by a few roundings.
-        """
-        classes, rows = self.rows.truth.shape
-        largest = np.abs(self.offsets).max() + self.margin + self.rows.largest(weights)
-        slopes = ROUNDING + 2.0**-48 + 2.0**-51 + self.loss.bend * (self.rows.most + 4) * 2.0**-53 * float(largest)
+        A score is off by (p + 4) 2^-53 times the largest sum of weights, offset and margin; a slope by what that bends
+        it, `ROUNDING` and 2^-48; sums are exact but for three last roundings. A row is in p sums of each class, so over
+        all sums the norm is at most sqrt(classes p) times the rows."""
+        any_rows = next(iter(self.blocks()))  # the columns, or the most words, are those of all
+        largest = np.abs(self.offsets).max() + self.margin + any_rows.largest(weights)
+        slopes = ROUNDING + 2.0**-48 + 2.0**-51 + self.loss.bend * (any_rows.most + 4) * 2.0**-53 * float(largest)
         rest = 2.0**-49 * sqrt(((self.penalties * weights) ** 2 + shift**2).sum())
-        return float(sqrt(classes * self.rows.most) * rows * slopes + rest)
+        return float(sqrt(len(weights) * any_rows.most) * self.count * slopes + rest)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from .. import wording
@@ -24,7 +23,7 @@ from . import marks
 from .budget import CHARGED, Budget, fits
 from .entries import PATH as PATH
 from .entries import ROOT, Entries, Entry, first_line, unit_of
-from .store import Place, Store, Turn, create_file
+from .store import Place, Store, Turn, store_at
 
 VERSION = version("veil")
 
@@ -42,7 +41,8 @@ class Ledger(ShownLedger):
     """The limit of one data set, what is spent of it, and the receipts.
 
     `Ledger(1, "survey")` lives in memory, for one process. `Ledger.create(path, 1, "survey")` and `Ledger.open(path)`
-    keep it in a file that any number of processes may charge at once.
+    keep it in a file that any number of processes may charge at once; in a database, which many machines share, if the
+    path is an address such as "postgresql://user@host/database?ledger=survey".
     """
 
     def __init__(self, limit: "float | str | Fraction | Budget", name: str) -> None:
@@ -54,16 +54,16 @@ class Ledger(ShownLedger):
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
-        """A new ledger file; an existing file is left alone and refused."""
-        create_file(Path(path), first_line(Budget(limit, "the limit"), name))
+        """A new ledger in a file or a database; one that exists is left alone and refused."""
+        store_at(path).create(first_line(Budget(limit, "the limit"), name))
         return cls.open(path)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, patience: float = 30) -> "Ledger":
-        """The ledger in this file, checked from its first entry to its last; waits `patience` seconds for a lock."""
-        check_file(Path(path))
+        """The ledger at this place, checked from its first entry to its last; waits `patience` seconds for a lock."""
+        check_file(path)
         self = cls.__new__(cls)
-        self._kept, self._words = _Kept(Store(Path(path), patience)), {}
+        self._kept, self._words = _Kept(store_at(path, patience)), {}
         self._know(self._now())
         return self
 
@@ -72,11 +72,12 @@ class Ledger(ShownLedger):
         """A turn at the store, to read or to append one entry, and the checked entries up to now.
 
         An entry that was known once, here or to the mark on this machine, must still be there. Marks are written
-        after entries, so one that is read before the lines is among them.
+        after entries, so one that is read before the lines is among them. A ledger that is closed can only be read.
         """
         with self._kept.store.turn(write) as turn:
             known = self._catch_up(turn)
-            mark = marks.read(known.id) if self._kept.store.path else None
+            refuse(write and known.moved, wording.CLOSED.format(self._kept.store, known.moved), LedgerProblem)
+            mark = marks.read(known.id) if self._kept.store.path and not known.moved else None
             if mark and not known.has(mark) and not (known := self._catch_up(turn)).has(mark):
                 raise LedgerProblem(wording.OLD.format(self._kept.store, mark[0], marks.place(known.id)))
             yield turn, known
@@ -97,9 +98,10 @@ class Ledger(ShownLedger):
         with self.turn() as (_, known):
             return known
 
-    def run(self, purpose: str = "") -> "Account":
+    def run(self, purpose: str = "", engine: str = "") -> "Account":
         """The account of the whole table, for one run, with this purpose unless the ledger was given one."""
-        return Account(self, ROOT, words={"purpose": purpose, **self._words})
+        words = {"purpose": purpose, **self._words, "store": self._kept.store.kind, "engine": engine}
+        return Account(self, ROOT, words=words)
 
     def append(self, turn: Turn, known: Entries, body: dict[str, Any]) -> Entry:
         """Append one entry. The state changes only when its line is read back, as by any other process."""
@@ -138,14 +140,14 @@ class Account:
     path: str
     time: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     run: str = field(default_factory=lambda: secrets.token_hex(4))
-    words: Mapping[str, str] = field(default_factory=dict)  # purpose, note and file
+    words: Mapping[str, str] = field(default_factory=dict)  # purpose, note, file, store and engine
 
     def charge(self, budget: Budget, **body: Any) -> Receipt:
         """Reserve the budget, or refuse; the receipt is on the disk before this returns."""
         ledger, epsilon = self.ledger, budget.epsilon
         refuse(not fits(epsilon, CHARGED), wording.LONG_EPSILON)
         body |= {"version": VERSION, "time": self.time, "run": self.run}
-        body |= {key: text for key in ("purpose", "note", "file") if (text := self.words.get(key))}
+        body |= {key: text for key in ("purpose", "note", "file", "store", "engine") if (text := self.words.get(key))}
         with ledger.turn(write=True) as (turn, known):
             total = known.price(self.path, epsilon).get(ROOT, known.spent)
             if total > max(known.limit, known.spent):

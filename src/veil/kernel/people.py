@@ -1,5 +1,7 @@
 """People: whose row it is, and which of a person's rows count. Whoever shares a spelling is one person."""
 
+import re
+from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -7,34 +9,59 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from ..schema.encoding import in_blocks, of_each, plain, text_or_none
+from ..schema.encoding import BLOCK, TEXT, arrow_of, in_blocks, is_text, of_each, plain, text_or_none
 from ..schema.spelling import spelling
 from .noise import Noise
 
+NO_ONE, RANKED, MIX = -1, 1 << 21, np.int64(0x9E3779B97F4A7C1)  # RANKED: rows at a time; MIX: any large odd number
+WHOLE, SHORT = re.compile("[1-9][0-9]{0,17}"), re.compile("[A-Za-z][0-9A-Za-z]{4,6}[0-9]")  # each is its own spelling
 NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
 NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
 ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what readers take for floats that are no numbers
 
 
-def keep_per_person(people: Any, most: int, noise: Noise) -> npt.NDArray[np.bool_]:
-    """A mask of at most `most` rows of each person, those with the smallest random keys; no rows without a person.
-
-    Which rows of a person stay depends on that person's rows alone, so adding a person adds at most `most` rows.
-    Whose row it is depends on that row's id alone (`person_id`), and people are numbered across blocks.
-    """
-    number_of = dict[str, int]()
+def numbers_of(people: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
+    """The number of the person of each row, `NO_ONE` for nobody; it follows from that row's id alone (`person_id`).
+    Whole numbers stand for themselves, short texts for their letters, and whoever else is new gets the next number
+    below zero in `number_of`, so people are the same in all blocks and batches."""
 
     def number(value: Any) -> int:
-        known = person_id(value)
-        return -1 if known is None else number_of.setdefault(known, len(number_of))
+        known = person_id(value) or ""
+        short = SHORT.fullmatch(known) and int.from_bytes(known.ljust(8, "!").encode())
+        own = int(known) if WHOLE.fullmatch(known) else short
+        return own or number_of.setdefault(known, NO_ONE - len(number_of))
 
-    numbers = in_blocks(people, lambda block: of_each(block, number, -1, np.int64), np.int64)
-    order = np.lexsort((noise.words(len(numbers)), numbers))
-    ranked = numbers[order]
-    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked, side="left")
-    keep = np.empty(len(ranked), np.bool_)
-    keep[order] = (rank < most) & (ranked >= 0)
+    def numbers(block: Any) -> npt.NDArray[Any]:
+        with suppress(Exception):  # the quick way to the same, if all are whole numbers or all are short
+            array = arrow_of(block)
+            array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+            texts: Any = is_text(array.type, (*TEXT, pa.types.is_integer)) and array.cast(pa.string())
+            if pc.all(pc.match_substring_regex(texts, f"^{WHOLE.pattern}$"), skip_nulls=False).as_py():
+                return np.asarray(texts.cast(pa.int64()))
+            if pc.all(pc.match_substring_regex(texts, f"^{SHORT.pattern}$"), skip_nulls=False).as_py():
+                return np.frombuffer(pc.ascii_rpad(texts, 8, "!").buffers()[2], ">i8", len(texts)).astype(np.int64)
+        return of_each(block, number, NO_ONE, np.int64)
+
+    number_of.setdefault("", NO_ONE)
+    return in_blocks(people, numbers, np.int64)
+
+
+def keep_per_person(numbers: npt.NDArray[Any], most: int, noise: Noise) -> npt.NDArray[np.bool_]:
+    """A mask of at most `most` rows of each person, the first ones in a random order; no rows without a person.
+
+    Which rows of a person stay depends on that person's rows alone, so adding a person adds at most `most` rows; people
+    are ranked in parts, which takes less memory."""
+    keep, starts = np.zeros(len(numbers), np.bool_), range(0, len(numbers) or 1, BLOCK)
+    for part in range(parts := 1 << (len(numbers) // RANKED).bit_length()):
+        rows = [np.flatnonzero((numbers[at : at + BLOCK] * MIX >> 40 & parts - 1) == part) + at for at in starts]
+        order = (own := np.concatenate(rows))[noise.permutation(len(own))]
+        order = order[np.argsort(numbers[order], kind="stable")]
+        ranked, place = numbers[order], np.arange(len(order))
+        first = np.maximum.accumulate(place * (np.diff(ranked, prepend=NO_ONE) != 0))
+        keep[order[(place - first < most) & (ranked != NO_ONE)]] = True
     return keep
 
 
@@ -46,8 +73,6 @@ def person_id(value: Any) -> str | None:
     """
     try:
         value = plain(value)
-        if type(value) is int or type(value) is float and abs(value) < 2**53 and value.is_integer():
-            return str(int(value))  # the quick way to the same
         vague = isinstance(value, (float, np.floating)) and not -(2**53) < float(value) < 2**53
         named = isinstance(value, NAMING) and not vague
         text = value if type(value) is str else text_or_none(value) if named else None

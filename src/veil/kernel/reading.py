@@ -1,38 +1,72 @@
 """From rows to a table of codes: rows that do not count are left out, and the words of each row are shuffled once."""
 
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import wording
+from ..progress import advance
 from ..schema import Schema
 from ..schema.bags import Bags
-from ..schema.codes import coders_of, encode_columns, length_of, matrices_of
-from ..schema.encoding import columns_of
+from ..schema.codes import LABEL, PERSON, encoder, wanted
 from ..schema.fine import finest
 from ..schema.refusing import refuse
+from ..schema.streams import stream_of
 from .noise import Noise
-from .people import keep_per_person
+from .people import keep_per_person, numbers_of
 from .recoding import Recoded
-from .table import WORD_ROWS, Table
+from .shelf import Shelf
+from .table import WORD_ROWS, Share, Table
 
 
-def read_table(rows: Any, schema: Schema, noise: Noise) -> Table:
+def read_table(given: Any, schema: Schema, noise: Noise) -> Table:
     """Rows as a Table of codes. Left out, each by itself: rows whose label is no class, rows without a person, a
     person's surplus rows."""
     read = {column.name: finest(column, anew=True) for column in schema.column}
-    coders, person = coders_of([*read.values()]), [schema.person] if schema.person else []
-    refuse(person and isinstance(rows, np.ndarray) and not rows.dtype.names, wording.NAMELESS)
-    columns = columns_of(rows, [*(coders or [schema.column[0].name]), *person], matrices_of(schema))
-    length = length_of(next(iter(columns.values())))
-    codes = {name: _shuffled(found, noise) for name, found in encode_columns(columns, coders).items()}
-    labels = codes[schema.label] if schema.label else np.zeros(length, np.uint8)
+    refuse(schema.person and isinstance(given, np.ndarray) and not given.dtype.names, wording.NAMELESS)
+    codes = _codes(given, schema, [*read.values()])
+    found = {name: _shuffled(some, noise) for name, some in codes.items()}
+    labels, people = found[schema.label or LABEL], found.pop(PERSON, None)
+    rows = _kept(labels, people, schema, noise)
+    recoded = Recoded(found, read, {}).again([column for column in schema.column if read[column.name] is not column])
+    return Table(recoded, labels, len(schema.classes), rows)
+
+
+def _kept(labels: npt.NDArray[Any], people: Any, schema: Schema, noise: Noise) -> Any:
+    """The share of rows that count, None if all do."""
+    if people is None and labels.max(initial=0) < len(schema.classes):
+        return None
     keep = labels < len(schema.classes)
-    for name in person:
-        refuse(len(columns[name]) != length, f"column {name!r} and the others have different lengths")
-        keep &= keep_per_person(columns[name], schema.rows_per_person, noise)
-    recoded = Recoded(codes, read, {}).again([column for column in schema.column if read[column.name] is not column])
-    return Table(recoded, labels, len(schema.classes), None if keep.all() else np.flatnonzero(keep))
+    if people is not None:
+        keep &= keep_per_person(people, schema.rows_per_person, noise)
+    return None if keep.all() else Share(keep.view(np.uint8), 1)
+
+
+def _codes(rows: Any, schema: Schema, columns: Sequence[Any]) -> dict[Any, Any]:
+    """The codes of all columns, of the label and of people; of a stream in files, batch by batch.
+
+    Of a stream, rows whose label is no class are left out at once, unless others are drawn at random beside them.
+    """
+    stream, people, make = stream_of(rows), dict[str, int](), partial(encoder, columns, schema.label, schema.person)
+    encode, names = make(), wanted(columns, schema.person)
+    if stream is None:
+        advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
+        return _numbered(encode(rows), people)
+    shelf = Shelf()
+    for found in chain([encode({name: [] for name in names})], stream.coded(make, names)):
+        codes = _numbered(found, people)
+        keep = codes[schema.label or LABEL] < len(schema.classes)
+        shelf.add(codes if schema.person or schema.texts else {name: some[keep] for name, some in codes.items()})
+    return shelf.columns()
+
+
+def _numbered(codes: Mapping[Any, Any], people: dict[str, int]) -> dict[Any, Any]:
+    """The codes with the number of each row's person, if they have ids of people."""
+    return {name: numbers_of(some, people) if name is PERSON else some for name, some in codes.items()}
 
 
 def _shuffled(codes: Any, noise: Noise) -> Any:

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import wording
 from ..schema import Categorical, Date, Numeric, Schema, Text
 from ..schema.codes import Coder, coder
 from ..schema.fine import cells_of
 from ..schema.refusing import refuse
+from .shelf import taken
 
 FIXED, DECLARED = {str, int, float, bool, type(None)}, {Schema, Categorical, Numeric, Date, Text}  # FIXED: unchanging
 
@@ -23,7 +22,7 @@ class Recoded(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         codes: Any = self.coders[name](cells_of(self.columns[name]))
-        return self.setdefault(name, np.take(codes, self.finest[name]))
+        return self.setdefault(name, taken(codes, self.finest[name]))
 
     def again(self, columns: Sequence[Any]) -> "Recoded":
         """Codes from the same finest ones, in the bins or pools of the given columns; others keep theirs."""

@@ -5,6 +5,7 @@ exponent is epsilon / (high - low) for each unit of the score. A row raises one 
 argument is about a single cell.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import floor
@@ -35,6 +36,10 @@ class Score(Protocol):
     def __call__(self, counts: Counts) -> int:
         return int(self.each(counts))
 
+    def of(self, tables: Sequence[Counts]) -> Any:
+        """The score of each of several tables, of any sizes."""
+        return [self(counts) for counts in tables]
+
 
 class Cellwise(Score, Protocol):
     """A score that is a sum over cells, each term from the counts of its own cell."""
@@ -44,6 +49,10 @@ class Cellwise(Score, Protocol):
 
     def each(self, counts: Counts) -> Counts:
         return np.asarray(self.cells(counts).sum(axis=-1))
+
+    def of(self, tables: Sequence[Counts]) -> Any:
+        sums = np.append(0, np.cumsum(self.cells(np.concatenate(tables))))
+        return np.diff(sums[np.cumsum([0, *map(len, tables)])])
 
 
 @dataclass(frozen=True)
@@ -241,7 +250,29 @@ class Discernibility(Score):
         return np.asarray(-(rows * rows - (counts * counts).sum(axis=-1)).sum(axis=-1))
 
 
+@dataclass(frozen=True)
+class Dependence(Score):
+    """How far cells and classes are from independent: R = sum of |n_xy - n_x n_y / n| / 2 (Zhang et al. 2014), n_x the
+    rows of a cell, n_y those of a class. Without classes the last axis of a grid takes their place.
+
+    With p and q the shares of cells and of classes, a row in (x, y) adds n / (n+1) (e_x - p)(e_y - q)' to the matrix of
+    n_xy - n_x n_y / n. The absolute values of this product add up to 4 (1 - p_x)(1 - q_y) <= 4, so R moves by at most
+    2, for every n. All of it is one division of whole numbers, rounded down once.
+    """
+
+    low, high, unit = -2 * UNIT, 2 * UNIT, UNIT
+    numbered = True
+
+    def each(self, counts: Counts) -> Counts:
+        counts = _squarable(counts)
+        cells, classes = counts.sum(axis=-1, keepdims=True), counts.sum(axis=-2, keepdims=True)
+        rows = counts.sum(axis=(-2, -1))
+        twice = np.abs(np.expand_dims(rows, (-2, -1)) * counts - cells * classes).sum(axis=(-2, -1))
+        whole = 2 * rows + (rows == 0)
+        return np.asarray(twice // whole * UNIT + twice % whole * UNIT // whole)
+
+
 CELLWISE = (Entropy, ExpectedCorrect, Gini, Majority)
 OF_WORDS = (Difference, Purity, Rows, *CELLWISE)  # by the counts of the rows with a word and of those without it
 OF_ROWS = (Correct, *OF_WORDS)  # one row moves each by a public amount
-SCORES = (*OF_ROWS, Discernibility)  # the closed list
+SCORES = (*OF_ROWS, Dependence, Discernibility)  # the closed list

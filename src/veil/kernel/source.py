@@ -7,26 +7,27 @@ from ..errors import LedgerProblem
 from ..schema import Schema
 from ..schema.encoding import quiet
 from ..schema.refusing import refuse
+from ..schema.streams import stream_of
 from .ledger import Ledger
 from .noise import Noise, SystemNoise
 from .reading import read_table
 from .recoding import owned
 from .seeded import SeededNoise
+from .verbs.best import Trying
 from .verbs.bins import Binning
 from .verbs.choose import Choosing
-from .verbs.count import Counting
 from .verbs.divide import Dividing
+from .verbs.gradual import Refining
 from .verbs.minimise import Minimising
 from .verbs.order import Ordering
 from .verbs.ranges import Ranging
 from .verbs.segments import Cutting
 from .verbs.sieve import Sifting
 from .verbs.sparse import CountingSparsely
-from .verbs.split import Splitting
 
 
 class Source(
-    Counting, CountingSparsely, Choosing, Binning, Ranging, Cutting, Dividing, Sifting, Ordering, Minimising, Splitting
+    Refining, CountingSparsely, Choosing, Binning, Ranging, Cutting, Dividing, Sifting, Ordering, Minimising, Trying
 ):
     """Private rows, or a part of them, that answer questions with noise as long as the budget lasts."""
 
@@ -47,6 +48,7 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
     refuse(ledger.name != schema.name, wording.NAMES_DIFFER.format(ledger.name, schema.name), LedgerProblem)
     source, own = make_noise(noise), owned(schema)
+    stream = stream_of(rows)
     with quiet():
-        table = read_table(rows, own, source)
-    return Source(table, own, schema, ledger.run(purpose), source)
+        table = read_table(stream or rows, own, source)
+    return Source(table, own, schema, ledger.run(purpose, stream.engine if stream else ""), source)

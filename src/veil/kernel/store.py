@@ -7,12 +7,13 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from .. import wording
+from ..addresses import is_address
 from ..errors import LedgerProblem
 from ..schema.refusing import refuse
 
@@ -77,9 +78,10 @@ class Store:
     """
 
     _file: tuple[int, int] | None = None
+    kind = ""  # what receipts say of it
 
     def __init__(self, path: Path | None, patience: float = 30) -> None:
-        self.path = path.absolute() if path else None
+        self.path: Path | str | None = path.absolute() if path else None
         self._patience, self._memory, self._process = patience, BytesIO(), os.getpid()
         self._busy = threading.Lock()
 
@@ -89,19 +91,21 @@ class Store:
         with _turns:
             refuse(self._busy.locked(), wording.BUSY.format(self), LedgerProblem)  # asked by a signal handler
             refuse(not self.path and self._process != os.getpid(), wording.OTHERS_MEMORY, LedgerProblem)
-            with self._busy, self._explained():
-                with self._opened(write) if self.path else nullcontext(self._memory) as file:
-                    yield Turn(self, file, process)
+            with self._busy, self._explained(), self._opened(write, process) as turn:
+                yield turn
 
     @contextmanager
-    def _opened(self, write: bool) -> Iterator[BinaryIO]:
-        flags, process = (os.O_RDWR | os.O_APPEND if write else os.O_RDONLY), os.getpid()
+    def _opened(self, write: bool, process: int) -> Iterator[Turn]:
+        if not self.path:
+            yield Turn(self, self._memory, process)
+            return
+        flags = os.O_RDWR | os.O_APPEND if write else os.O_RDONLY
         with open(str(self.path), "ab+" if write else "rb", 0, opener=lambda path, _: os.open(path, flags)) as file:
             if write:
                 self._wait_for_lock(file)
             self._check_place(file)
             try:
-                yield file
+                yield Turn(self, file, process)
             finally:
                 if write and process == os.getpid():  # not in a child that a signal handler forked: it is the parent's
                     fcntl.flock(file, fcntl.LOCK_UN)
@@ -136,6 +140,25 @@ class Store:
         except OSError as error:
             raise LedgerProblem(f"{self} {wording.DISK.get(error.errno or 0, wording.DISK_ERROR)}") from None
 
+    def create(self, line: bytes) -> None:
+        """Make the file with its first line, whole or not at all; never over an existing file."""
+        path = Path(str(self.path))
+        draft = path.parent / f".{path.name}.{secrets.token_hex(4)}.draft"
+        try:
+            with open(draft, "xb") as file:
+                file.write(line)
+                file.flush()
+                _sync(file.fileno())
+            os.link(draft, path)
+            _sync_folder(path.parent)
+        except FileExistsError:
+            raise LedgerProblem(f"{path} exists already: choose another path, or go on with this ledger") from None
+        except (OSError, ValueError):
+            raise LedgerProblem(f"{path} cannot be created: check the folder, its permissions and the disk") from None
+        finally:
+            with suppress(OSError, ValueError):
+                os.unlink(draft)
+
     def __str__(self) -> str:
         return f"ledger {self.path or 'in memory'}"
 
@@ -152,23 +175,13 @@ def _sync(descriptor: int) -> None:
         os.fsync(descriptor)
 
 
-def create_file(path: Path, line: bytes) -> None:
-    """Make a new ledger file with its first line, whole or not at all; never over an existing file."""
-    draft = path.parent / f".{path.name}.{secrets.token_hex(4)}.draft"
-    try:
-        with open(draft, "xb") as file:
-            file.write(line)
-            file.flush()
-            _sync(file.fileno())
-        os.link(draft, path)
-        _sync_folder(path.parent)
-    except FileExistsError:
-        raise LedgerProblem(f"{path} exists already: choose another path, or go on with this ledger") from None
-    except (OSError, ValueError):
-        raise LedgerProblem(f"{path} cannot be created: check the folder, its permissions and the disk") from None
-    finally:
-        with suppress(OSError, ValueError):
-            os.unlink(draft)
+def store_at(place: str | os.PathLike[str], patience: float = 30) -> Store:
+    """The store at an address of a database, or in a file."""
+    if is_address(place):
+        from .database import Database  # which needs a driver
+
+        return Database(str(place), patience)
+    return Store(Path(place), patience)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Exact counts of many grids over the same rows; what grids have in common is computed once."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -9,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..questions import Axis, Grid
-from ..questions.bundling import as_one, by_column, steps
+from ..questions.bundling import by_column
+from ..questions.covering import steps
 from ..questions.grids import join
+from ..schema.codes import LABEL
 from .noise import Integers
-from .table import BLOCK, LABEL, Table
-from .verbs.count import added_up
+from .table import BLOCK, Table
 
 MOST_CELLS = 1 << 22  # grids with more counters (cells x classes) are counted by sorting the rows
-MOST_KEPT = 1 << 25  # cached cells of rows, for axes that several grids begin with
-TOGETHER = 1 << 17  # most counters of grids that are counted as one, so that they stay near the cache
+MOST_KEPT = 1 << 28  # bytes of cached cells of rows
+TOGETHER = 1 << 18  # counters of a grid that others are added up from, so that they stay near the cache
 MOST_GATHERED = 1 << 18  # counts of groups at a time
-SMALL = 1 << 16  # cells of a grid whose counts are kept for coarser ones on the same columns
 
 
 class Tally:
@@ -27,26 +28,21 @@ class Tally:
 
     def __init__(self, table: Table) -> None:
         self._column, self._labels, self._classes = table.column, table.column(LABEL), table.classes
-        self._picked: dict[int, npt.NDArray[Any]] = {}  # by the identity of an axis, which the grids keep alive
-        self._begun: dict[tuple[int, ...], tuple[npt.NDArray[Any], int]] = {}
+        self._kept: dict[tuple[int, ...], tuple[Any, int]] = {}  # by the identity of axes, which grids keep alive
 
     def each(self, grids: Sequence[Grid]) -> Iterator[tuple[int, Integers]]:
         """For every grid its index and its counts, cells x classes; of a huge grid, only the cells that hold rows.
 
-        Which grids are counted together, and which are added up from the counts of finer ones, is decided by the grids
-        alone. Whichever they are, a row adds one to one count of each: a finer cell is added to one cell.
+        Which are added up from the counts of finer ones is decided by the grids, and how fine these are by the number
+        of rows, which changes the time alone. A row adds one to one count of each: a finer cell is added to one cell.
         """
-        kept, most = dict[int, Any](), min(TOGETHER, len(self._labels) // 4) // self._classes
-        for places, finer, cells, keep, fresh in steps(grids, most, min(SMALL, MOST_CELLS // self._classes)):
-            some, kept = [grids[place] for place in places], {} if fresh else kept
-            if finer is None:
-                found = added_up(self._count(as_one(some), len(some)), some)
-            else:
-                sums = np.array([np.bincount(cells, of_class, some[0].size) for of_class in kept[finer]])
-                found = [sums.astype(np.int64).T]  # doubles add whole numbers below 2^53 exactly
-            if keep:
-                kept[places[0]] = found[0].T.astype(np.float64)
-            yield from zip(places, found, strict=True)
+        rows, tables = len(self._labels), list[Any]()  # each is added up from the one before it
+        kind = np.float32 if rows < 1 << 24 else np.float64  # which add whole numbers below 2^24, and 2^53, exactly
+        for place, grid, kept, merges in steps(grids, min(rows, TOGETHER, MOST_CELLS) // self._classes):
+            tables = tables[:kept] if grid is None else [self._count(grid).astype(kind)]
+            for cells, groups in merges:
+                tables.append(merged(tables[-1], cells, groups))
+            yield place, tables[-1].astype(np.int64).T
 
     def within(
         self, cells: npt.NDArray[Any], size: int, axes: Sequence[Axis]
@@ -67,44 +63,25 @@ class Tally:
                 sums = (groups @ counts.T).astype(np.int64).reshape(-1, self._classes, size)
                 yield some, starts, np.moveaxis(sums, 1, 2)
 
-    def _count(self, grid: Grid, rest: int = 1) -> Integers:
-        """The counts of a grid from the rows; the cells of all but the last `rest` axes are cached for other grids."""
-        if not grid.axes:
-            return self._by_class([(np.zeros(len(self._labels), np.uint8), 1)])
-        before, last = self._joined(grid.axes[:-rest]), grid.axes[-rest:]
-        if grid.size * self._classes > MOST_CELLS:
-            return self._by_class([self._step(before, last[0])])
-        return self._by_class([*before, *((self._pick(axis), axis.size) for axis in last)])
+    def _count(self, grid: Grid) -> Integers:
+        """The counts of a grid from the rows, classes x cells."""
+        huge = grid.size * self._classes > MOST_CELLS
+        parts = [self._cells(grid.axes)] if huge else [self._cells((axis,)) for axis in grid.axes]
+        return self._counts([(self._labels, self._classes), *parts]).reshape(self._classes, -1)
 
-    def _joined(self, axes: tuple[Axis, ...]) -> list[tuple[npt.NDArray[Any], int]]:
-        """The cell of each row on these axes together, and the number of cells, in a list; [] for no axes. Cached."""
-        if not axes:
-            return []
+    def _cells(self, axes: tuple[Axis, ...]) -> tuple[npt.NDArray[Any], int]:
+        """The cell of each row on these axes, and the number of cells; of a huge grid, of occupied ones. Cached."""
         key = tuple(map(id, axes))
-        if key not in self._begun:
-            step = self._step(self._joined(axes[:-1]), axes[-1])
-            if len(self._begun) * len(self._labels) > MOST_KEPT:
-                self._begun.clear()
-            self._begun[key] = step
-        return [self._begun[key]]
-
-    def _step(self, before: list[tuple[npt.NDArray[Any], int]], axis: Axis) -> tuple[npt.NDArray[Any], int]:
-        """The cell of each row with one more axis, and the number of cells; of a huge grid, that of occupied cells."""
-        joined, size = join([*before, (self._pick(axis), axis.size)]), prod([s for _, s in before]) * axis.size
-        if size * self._classes <= MOST_CELLS:
-            return joined, size
-        distinct, numbers = np.unique(joined, return_inverse=True)
-        return numbers, len(distinct)
-
-    def _pick(self, axis: Axis) -> npt.NDArray[Any]:
-        """The group of every row on an axis."""
-        if id(axis) not in self._picked:
-            self._picked[id(axis)] = axis.pick(self._column(axis.column))
-        return self._picked[id(axis)]
-
-    def _by_class(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
-        """Counts, cells x classes; the cells are given as parts (digits and their sizes), to be joined."""
-        return self._counts([(self._labels, self._classes), *parts]).reshape(self._classes, -1).T
+        if key not in self._kept:
+            parts = [self._cells(axes[:-1]), self._cells(axes[-1:])] if axes[1:] else []
+            cells = join(parts) if parts else axes[0].pick(self._column(axes[0].column))
+            if (size := prod([s for _, s in parts]) if parts else axes[0].size) * self._classes > MOST_CELLS:
+                distinct, cells = np.unique(cells, return_inverse=True)
+                size = len(distinct)
+            if sum(kept.nbytes for kept, _ in self._kept.values()) > MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = cells, size
+        return self._kept[key]
 
     def _counts(self, parts: list[tuple[npt.NDArray[Any], int]]) -> Integers:
         """The number of rows for every combination of the parts, flat; these are joined even if there are no rows."""
@@ -113,6 +90,22 @@ class Tally:
             joined = join([(part[start : start + block], size) for part, size in parts])
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=len(counts))
         return counts
+
+
+def merged(counts: Any, cells: int, groups: tuple[int, ...]) -> Any:
+    """The counts, classes x cells, with groups of an axis added up: `groups` has the new group of each, and the cells
+    are numbered `cells` x groups x others."""
+    parts, matrix = counts.reshape(len(counts) * cells, len(groups), -1), _adding(groups, counts.dtype)
+    found = matrix @ parts if parts.shape[2] > 1 else parts[:, :, 0] @ matrix.T
+    return found.reshape(len(counts), -1)
+
+
+@lru_cache(maxsize=256)
+def _adding(groups: tuple[int, ...], kind: Any) -> Any:
+    """A 0/1 matrix, new groups x groups, with a single one for each group."""
+    matrix = np.zeros((max(groups) + 1, len(groups)), kind)
+    matrix[groups, np.arange(len(groups))] = 1
+    return matrix
 
 
 def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:

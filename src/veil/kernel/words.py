@@ -6,16 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..questions import Bag
+from ..schema.codes import LABEL
 from .noise import Integers
-from .table import LABEL, WORD_ROWS, Table
+from .table import WORD_ROWS, Table
 
 
 def word_counts(table: Table, bag: Bag, most: int | None, classes: int) -> Integers:
     """Exact counts, words x classes; a row counts for the first `most` of the bag's words that it has, or for all. A
     row adds one to at most `most` counts: the bag's reach, if that is given."""
     counts = np.zeros(bag.size * classes, np.int64)
-    for start in range(0, len(table), WORD_ROWS):
-        part = slice(start, start + WORD_ROWS)
+    for part in table.blocks(WORD_ROWS):
         places, holders = first_words(bag, table.column(bag.column, part), most)
         labels = table.column(LABEL, part)[holders].astype(np.intp) if classes > 1 else 0
         counts += np.bincount(places * np.intp(classes) + labels, minlength=len(counts))

@@ -48,7 +48,7 @@ class Grid(Named, Described):
     reach = 1
 
     def __post_init__(self) -> None:
-        refuse(len(set(self.columns)) < len(self.axes), "a grid can hold a column only once")
+        refuse(len({axis.column for axis in self.axes}) < len(self.axes), "a grid can hold a column only once")
 
     def __and__(self, other: "Grid") -> "Grid":
         return Grid(self.axes + other.axes)

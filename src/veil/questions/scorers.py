@@ -123,7 +123,7 @@ class Linear(Described):
         scores = np.tile(self.start, (rows_of(codes), 1))
         for name, table in self.tables.items():
             found: Any = codes[name]
-            scores += found.sums(table) if isinstance(found, Bags) else table[found]
+            scores += found.sums(table) if isinstance(found, Bags) else np.take(table, found, axis=0)
         return scores
 
 

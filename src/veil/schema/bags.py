@@ -7,7 +7,7 @@ a number are no words, fractions are.
 
 import re
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -56,6 +56,12 @@ class Bags:
         running = np.zeros((len(self.words) + 1, table.shape[1]), np.int64)
         np.cumsum(table[self.words], axis=0, out=running[1:])
         return np.asarray(running[self.starts[1:]] - running[self.starts[:-1]])
+
+
+def joined_bags(parts: Sequence[Bags]) -> Bags:
+    """The bags of all rows of these parts, one part after the other."""
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    return Bags(np.append(0, np.cumsum(lengths)), np.concatenate([part.words for part in parts]))
 
 
 def text_bags(column: Any, code: Callable[[str], int | None], dtype: npt.DTypeLike) -> Bags:

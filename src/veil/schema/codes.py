@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import wording
-from ..progress import advance
 from ..solver.cuts import guesser
 from .bags import Bags, bucket, matrix_bags, text_bags
 from .encoding import Codes, as_column, category_codes, columns_of, in_blocks, is_matrix, numbers
 from .moments import reader
 from .refusing import refuse
 
+LABEL = ""  # the class among the columns; no declared column has this name
+PERSON = None  # among the columns: whose row each is
 MANY = 1 << 14  # rows from which on columns are encoded in threads
 FEW_CUTS = 60
 Coder = Callable[[Any], Codes | Bags]
@@ -39,6 +40,30 @@ def encode_column(values: Any, column: Any) -> Any:
     """The codes of one column's values."""
     encode = coder(column)
     return encode(values if column.kind == "text" and is_matrix(values) else as_column(values, column.name))
+
+
+def encoder(columns: Sequence[Any], label: str | None, person: str | None) -> Callable[[Any], dict[Any, Any]]:
+    """A function from rows to the codes of these columns; without a label, the class that all share; and the ids of
+    people as they are. It is made of declarations alone, so that other processes can make the same."""
+    coders, words = coders_of(columns), {column.name for column in columns if column.kind == "text"}
+    names = wanted(columns, person)
+
+    def encode(rows: Any) -> dict[Any, Any]:
+        found = columns_of(rows, names, words)
+        length = length_of(found[names[0]])
+        codes: dict[Any, Any] = {} if label else {LABEL: np.zeros(length, np.uint8)}
+        if person:
+            refuse(len(found[person]) != length, f"column {person!r} and the others have different lengths")
+            codes[PERSON] = found[person]
+        return codes | encode_columns(found, coders)
+
+    return encode
+
+
+def wanted(columns: Sequence[Any], person: str | None) -> list[str]:
+    """The columns that are read: all that have codes, or the first if none has, and that of the person."""
+    coded = [column.name for column in columns if column.size]
+    return [*(coded or [columns[0].name]), *([person] if person else [])]
 
 
 def coders_of(columns: Sequence[Any]) -> dict[str, Coder]:
@@ -133,7 +158,6 @@ def encode_columns(columns: Mapping[str, Any], coders: Mapping[str, Coder]) -> d
     for first, name in pairwise(coders):
         refuse(lengths[first] != lengths[name], f"columns {first!r} and {name!r} have different lengths")
     helpers = (os.cpu_count() or 1) - 1 if max(lengths.values(), default=0) >= MANY else 0
-    advance("encoding columns")  # not one by one: whether threads help would show that there are many rows
 
     def work(left: Iterator[str]) -> list[tuple[str, Codes | Bags]]:
         return [(name, coders[name](columns[name])) for name in left]

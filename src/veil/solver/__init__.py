@@ -12,5 +12,5 @@ from .lines import Numbers
 
 def points(objective: Any, shift: Numbers) -> Iterator[Numbers]:
     """Points, nearer and nearer to the minimum of the objective with noise, as long as somebody asks for them."""
-    one_hot = hasattr(objective.rows, "sizes")
+    one_hot = hasattr(next(iter(objective.blocks())), "sizes")
     return columns.points(objective, shift) if one_hot else words.points(objective, shift)

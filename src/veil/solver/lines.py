@@ -21,16 +21,17 @@ def curves(loss: Any, scores: Numbers, truth: Numbers, sharp: bool = False) -> N
     return np.asarray(shares * (1 - shares))
 
 
-def line_end(slope: Callable[[float], float], slack: float) -> float:
+def line_end(slope: Callable[[float], float], start: float, slack: float) -> float:
     """The step length along a line: where the slope is at most half of that at the start, and at least -slack times it.
+    The last length that `slope` was asked for.
 
     It is found between a length that is too short and one that is too long: at a corner of the loss the slope changes
     sign at once, and plain interpolation would stop far before the corner, again and again.
     """
-    start, length = max(slope(0), 0.0), 1.0  # below zero by rounding only
+    start, length = max(start, 0.0), 1.0  # below zero by rounding only
     low, high = (0.0, start), (np.inf, 0.0)  # the lengths, and the slopes there
-    for _ in range(60):
-        if -slack * start <= (end := slope(length)) <= start / 2:
+    for tried in range(60):
+        if -slack * start <= (end := slope(length)) <= start / 2 or tried == 59:
             break
         low, high = ((length, end), high) if end > 0 else (low, (length, end))
         part = min(max(low[1] / max(low[1] - high[1], 1e-300), NEAREST), 1 - NEAREST)

@@ -1,7 +1,8 @@
 """Rows of one value in each column, with neighbouring columns merged, which is several times as fast."""
 
-from collections.abc import Iterator
-from functools import cached_property, reduce
+from collections.abc import Sequence
+from functools import reduce
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
@@ -9,60 +10,52 @@ import numpy as np
 
 from .lines import Numbers
 
-CHUNK = 1 << 15  # rows at a time: temporaries stay in the cache
 MOST_PACKED = 30  # columns merged into one: an array has 64 axes at most
 PACK = 1 << 11  # values of a merged column, a table of which is looked up
 
 
-class Packed:
-    """Codes and sizes of all columns, and the true classes, as the kernel has them."""
+class Packs:
+    """Which neighbouring columns of these sizes are merged: `columns` has a slice for each merged one, of at most
+    `most` values."""
 
-    def __init__(self, codes: Any, sizes: Any, truth: Numbers) -> None:
-        self.codes, self.sizes, self.truth, self.most = codes, sizes, truth, len(sizes)
-
-    def _chunks(self) -> Iterator[slice]:
-        rows = self.truth.shape[1]
-        return (slice(start, min(start + CHUNK, rows)) for start in range(0, rows, CHUNK))
-
-    @cached_property
-    def packs(self) -> list[tuple[Any, slice]]:
-        """The columns merged as far as tables of scores allow."""
-        return self.packed(PACK)
-
-    def packed(self, most: int) -> list[tuple[Any, slice]]:
-        """Neighbouring columns merged into one with at most `most` values. Returns merged codes and column slices."""
-        packs: list[tuple[Any, slice]] = []
-        for place, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
-            if packs and prod(self.sizes[packs[-1][1]]) * size <= most and place - packs[-1][1].start < MOST_PACKED:
-                before, columns = packs.pop()
-                packs.append((before * np.int64(size) + codes, slice(columns.start, place + 1)))
+    def __init__(self, sizes: Sequence[int], most: int = PACK) -> None:
+        self.sizes, self.columns = sizes, list[slice]()
+        for place, size in enumerate(sizes):
+            last = self.columns[-1] if self.columns else slice(0)
+            if last.stop and prod(sizes[last]) * size <= most and place - last.start < MOST_PACKED:
+                self.columns[-1] = slice(last.start, place + 1)
             else:
-                packs.append((codes.astype(np.int64), slice(place, place + 1)))
-        return packs
+                self.columns.append(slice(place, place + 1))
 
-    def scores(self, weights: Numbers) -> Numbers:
-        """The sum of each row's weights, classes x rows."""
-        total, parts = np.zeros(self.truth.shape), np.split(weights, np.cumsum(self.sizes)[:-1], axis=1)
-        tables = [reduce(_add_outer, parts[columns]) for _, columns in self.packs]
-        for rows in self._chunks():
-            for (codes, _), table in zip(self.packs, tables, strict=True):
-                total[:, rows] += np.take(table, codes[rows], axis=1)
-        return total
-
-    def added(self, values: Numbers) -> Numbers:
-        """For every class and weight, the sum of values over the rows that have the weight, in plain doubles."""
+    def merged(self, codes: Sequence[Any]) -> list[Any]:
+        """The codes of the merged columns."""
         found = []
-        for codes, columns in self.packs:
-            shape = self.sizes[columns]
-            table = np.array([np.bincount(codes, row, prod(shape)) for row in values]).reshape(len(values), *shape)
-            axes = range(1, len(shape) + 1)
-            found += [table.sum(axis=tuple({*axes} - {axis})) for axis in axes]
+        for columns in self.columns:
+            one, *others = zip(codes[columns], self.sizes[columns], strict=True)
+            found.append(reduce(lambda before, pair: before * pair[1] + pair[0], others, one[0]))
+        return found
+
+    def tables(self, weights: Numbers) -> list[Numbers]:
+        """For every merged column, the sum of the weights of each of its values, classes x values."""
+        parts = [weights[:, start:end] for start, end in pairwise([0, *accumulate(self.sizes)])]
+        return [reduce(_add_outer, parts[columns]) for columns in self.columns]
+
+    def apart(self, tables: Sequence[Numbers]) -> Numbers:
+        """For every class and weight, the sum over all values of its merged column that it is part of."""
+        found = []
+        for table, columns in zip(tables, self.columns, strict=True):
+            shaped = table.reshape(len(table), *self.sizes[columns])
+            axes = range(1, shaped.ndim)
+            found += [shaped.sum(axis=tuple({*axes} - {axis})) for axis in axes]
         return np.hstack(found)
 
-    def largest(self, weights: Numbers) -> float:
-        """An upper bound on a row's score in absolute value: the sum of each column's largest weight."""
-        starts = np.cumsum([0, *self.sizes[:-1]])
-        return float(np.maximum.reduceat(np.abs(weights).max(axis=0), starts).sum())
+
+def looked_up(tables: Sequence[Numbers], merged: Sequence[Any]) -> Numbers:
+    """The sum of each row's entries, classes x rows."""
+    total = np.take(tables[0], merged[0], axis=1)
+    for table, codes in zip(tables[1:], merged[1:], strict=True):
+        total += np.take(table, codes, axis=1)
+    return np.asarray(total, np.float64)
 
 
 def _add_outer(first: Numbers, second: Numbers) -> Numbers:

@@ -22,7 +22,7 @@ from ..flip import own_handicaps, permute_and_flip
 from ..noise import Integers
 from ..owning import MOST_COUNTS, own_integers, whole
 from ..release import Release
-from ..table import BLOCK, Table
+from ..table import Table
 
 MOST_COLUMNS = 1 << 12
 
@@ -70,8 +70,8 @@ def own_ways(ways: Any, cells: int) -> Integers:
 def fine_counts(table: Table, name: str, cells: int) -> Integers:
     """The number of rows in each fine cell of a column, without those whose value is missing."""
     counts = np.zeros(cells + 1, np.int64)
-    for start in range(0, len(table), BLOCK):
-        counts += np.bincount(table.column(name, slice(start, start + BLOCK), finest=True), minlength=cells + 1)
+    for block in table.blocks():
+        counts += np.bincount(table.column(name, block, finest=True), minlength=cells + 1)
     return counts[:cells]
 
 

@@ -24,13 +24,14 @@ from ..flip import own_handicaps, permute_and_flip
 from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, own_score
 from ..release import Release, frozen
-from ..scores import OF_ROWS, OF_WORDS, SCORES, Discernibility, Score
+from ..scores import OF_ROWS, OF_WORDS, SCORES, Dependence, Discernibility, Score
 from ..settings import Candidates, described, own_cell, own_level, own_number, searched
 from ..table import Table
 from ..tally import Tally
 from ..words import word_tables
 
 Question = TypeVar("Question", bound=Partition)
+AT_ONCE = 1 << 14  # cells that are scored together
 
 
 class Choosing(Asking):
@@ -112,10 +113,22 @@ def exact_scores(table: Table, candidates: Any, score: Any) -> Integers:
     scores = np.empty(len(candidates), object if many else np.int64)
     apart = ((place, table.tabulate(candidate)) for place, candidate in enumerate(candidates))
     found = Tally(table).each(candidates) if _together(candidates, score) else apart
-    for done, (place, counts) in enumerate(found):
-        scores[place] = score(counts)
-        advance("scoring candidates", done + 1, len(candidates))
+    done, cells, places, tables = 0, 0, list[int](), list[Integers]()
+    for place, counts in found:
+        places.append(place)
+        tables.append(_by_last(candidates[place], counts) if type(score) is Dependence else counts)
+        done, cells = done + 1, cells + len(counts)
+        if done == len(candidates) or cells > AT_ONCE:
+            scores[places] = score.of(tables)
+            cells, places, tables = 0, [], []
+        advance("scoring candidates", done, len(candidates))
     return scores
+
+
+def _by_last(candidate: Any, counts: Integers) -> Integers:
+    """The counts of a grid with its last axis in place of the classes, if there are none; the same counts otherwise."""
+    alone = type(candidate) is Grid and candidate.axes and counts.shape[1] == 1
+    return counts.reshape(-1, candidate.axes[-1].size) if alone else counts
 
 
 def rows_of(score: Score, table: Table) -> int:

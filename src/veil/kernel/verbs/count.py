@@ -6,6 +6,7 @@ charge cost the sum of their epsilons.
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,7 @@ class Counting(Asking):
         words a row has: it counts for min(most, words asked about) of them.
         """
         questions, budget = [*map(Owner(self._own), questions)], Budget(budget)
-        parts = budget.split(*(shares if shares is not None else [1] * len(questions)))
-        refuse(len(parts) != len(questions), "give one share for each question")
-        epsilons = [self._per_row(part, asked.reach) for part, asked in zip(parts, questions, strict=True)]
+        epsilons = self._rates(budget, questions, shares)
         receipt = self._charge("count", "; ".join(asked.describe() for asked in questions), budget)
         classes = self._own.classes if by_class else ("",)
         with quiet():
@@ -54,6 +53,12 @@ class Counting(Asking):
             noisy = [counts + noise.reshape(counts.shape) for counts, noise in zip(exact, drawn, strict=True)]
         answers = zip(noisy, epsilons, questions, strict=True)
         return tuple(self._wrap(frozen(n), float(1 / e), receipt, asked, classes) for n, e, asked in answers)
+
+    def _rates(self, budget: Budget, questions: list[Any], shares: Shares) -> list[Fraction]:
+        """The epsilon that one row has in the share of each question."""
+        parts = budget.split(*(shares if shares is not None else [1] * len(questions)))
+        refuse(len(parts) != len(questions), "give one share for each question")
+        return [self._per_row(part, asked.reach) for part, asked in zip(parts, questions, strict=True)]
 
     def occupied(self, partition: Partition, budget: Budget) -> Release[int]:
         """The noisy number of cells that hold a row of any class; noise may bring it below 0, or above all cells. A row

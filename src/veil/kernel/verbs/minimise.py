@@ -26,19 +26,20 @@ import numpy as np
 
 from ... import wording
 from ...questions import Bag, Grid
+from ...schema.codes import LABEL
 from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ...solver import points
 from ..asking import Asking
 from ..budget import Budget
-from ..gradients import TOLERANCE, Objective, OneHot, WordRows
+from ..gradients import CHUNK, TOLERANCE, Objective, OneHot, WordRows
 from ..losses import LOSSES, Loss, Numbers
 from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, whole
 from ..release import Release, frozen
 from ..settings import Settings, check_weights, own_label, own_margin, own_offsets, own_penalties
 from ..shaped import equal_sums
-from ..table import LABEL, Table
+from ..table import Table
 from ..words import first_words
 
 WEIGHT_UNIT = 1 << 30  # released weights are whole numbers of 1 / WEIGHT_UNIT
@@ -114,22 +115,24 @@ def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[i
     """The column sizes of each group; `groups` are numbers of neighbouring columns."""
     counts = [whole(one, "a group", 1, len(sizes)) for one in groups]
     refuse(sum(counts) != len(sizes) or len(counts) != parts, wording.SHARES)
-    found = [sizes[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
-    return found
+    return [sizes[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
 
 
 def objective(table: Table, problem: Problem) -> Objective:
-    """The exact objective of these rows: the group of each row on every axis, or its words, and whether it is of the
-    class (or which class it is of)."""
-    labels, numbers, of = table.column(LABEL), np.arange(table.classes)[:, None], problem.of
-    truth = labels == numbers if problem.label is None else np.where(labels == problem.label, 1, -1)[None]
+    """The exact objective of these rows. Whoever asks for blocks of them gets copies, made anew each time."""
+    others = problem.loss, problem.given.penalties, problem.offsets, problem.margin
+    return Objective(lambda: (rows_of(table, problem, part) for part in table.blocks(CHUNK)), len(table), *others)
+
+
+def rows_of(table: Table, problem: Problem, block: Any) -> OneHot | WordRows:
+    """Copies: the group of each row on every axis, or its words, and whether it is of the class (or of which)."""
+    labels, numbers, of = table.column(LABEL, block), np.arange(table.classes)[:, None], problem.of
+    signs = labels == numbers if problem.label is None else np.where(labels == problem.label, 1, -1)[None]
     if type(of[0]) is Bag:
-        words = first_words(of[0], table.column(of[0].column), of[0].most)
-        rows: Any = WordRows(*words, truth.astype(np.float64), of[0].size, of[0].reach)
-    else:
-        codes = [grid.axes[0].pick(table.column(grid.columns[0])) for grid in of]
-        rows = OneHot(codes, [grid.size for grid in of], truth.astype(np.float64))
-    return Objective(rows, problem.loss, problem.given.penalties, problem.offsets, problem.margin)
+        words = first_words(of[0], table.column(of[0].column, block), of[0].most)
+        return WordRows(*words, signs.astype(np.float64), of[0].size, of[0].reach)
+    codes = [grid.axes[0].pick(table.column(grid.columns[0], block)).astype(np.intp) for grid in of]
+    return OneHot(codes, [grid.size for grid in of], signs.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,7 @@ def word_amounts(loss: Loss, epsilon: Fraction, ratio: Fraction, size: int, most
 
 def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
     """Weights x classes in units of 2^-30: the minimiser with lattice noise, rounded, plus discrete Laplace noise."""
-    several = range(len(objective.rows.truth))
+    several = range(len(objective.offsets))
     drawn = [
         [group_noise(group, rate, step, noise) for _ in several]
         for group, rate, step in zip(given.groups, given.rates, given.lattices, strict=True)
@@ -222,10 +225,6 @@ def minimiser(objective: Objective, given: Amounts, noise: Noise) -> Integers:
 
 def solve(objective: Objective, shift: Numbers) -> Numbers:
     """A point whose gradient is certainly short. Who proposes points need not be trusted: what they get are copies."""
-
-    def certain(weights: Numbers) -> bool:
-        gradient = objective.gradient(weights, objective.scores(weights), shift)
-        return objective.certainly_short(weights, gradient, shift)
-
     proposed = (np.array(point, np.float64) for point in points(deepcopy(objective), shift.copy()))
-    return next(point for point in proposed if point.shape == shift.shape and certain(point))
+    fitting = (point for point in proposed if point.shape == shift.shape)
+    return next(point for point in fitting if objective.certainly_short(point, objective.gradient(point, shift), shift))

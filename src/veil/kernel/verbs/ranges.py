@@ -15,20 +15,20 @@ import numpy as np
 from ... import wording
 from ...questions import Partition
 from ...schema.encoding import quiet
-from ..asking import Asking
 from ..budget import Budget
 from ..flip import permute_and_flip
 from ..noise import Integers
 from ..owning import Owner, own_integers
 from ..release import Release
 from ..settings import own_ranges, own_shape
+from .apart import Comparing
 
 LARGEST = 1 << 40  # target, so that no score overflows
 SPREAD = 2  # how far apart a row can move two scores
 
 
-class Ranging(Asking):
-    """The verb that chooses ranges."""
+class Ranging(Comparing):
+    """The verb that chooses ranges, beside the one that chooses whole tables by the same comparison."""
 
     def choose_range(
         self, partition: Partition, shape: Sequence[int], ranges: Any, targets: Any, budget: Budget

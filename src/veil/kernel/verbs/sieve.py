@@ -15,6 +15,7 @@ from ...schema.encoding import quiet
 from ...schema.refusing import Sealed, refuse
 from ..asking import Asking
 from ..budget import Budget
+from ..goals import GOALS
 from ..noise import SMALLEST_EPSILON, Integers, Noise
 from ..owning import Owner, own_score, whole
 from ..release import Release, frozen
@@ -32,7 +33,7 @@ class Sifting(Asking):
     def above(self, score: Score, threshold: float, budget: Budget, *, hits: int = 1) -> "Sieve":
         """A sieve: `sieve.ask(partition)` says whether the score is at or above the threshold, until `hits` times yes.
         The whole budget is charged now. Answers of no are free, and other questions may be asked in between."""
-        score, budget = own_score(score, self._own, OF_ROWS), Budget(budget)
+        score, budget = own_score(score, self._own, (*OF_ROWS, *GOALS)), Budget(budget)
         hits, level = whole(hits, "hits", 1, MOST_HITS), own_level(threshold, score)
         rates = sieve_rates(self._per_row(budget), score.low, score.high, hits)
         self._charge("above", f"{type(score).__name__} against {threshold}, {hits} hits", budget)

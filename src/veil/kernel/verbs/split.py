@@ -14,7 +14,7 @@ from ...schema.encoding import quiet
 from ...schema.refusing import refuse
 from ..asking import Asking
 from ..owning import Owner
-from ..table import Table
+from ..table import BLOCK, Table
 
 MOST_PARTS = 1_000_000
 
@@ -37,8 +37,10 @@ class Splitting(Asking):
         whole = [int(weight) for weight in weights]
         group = self._account.split(question=f"at random {' : '.join(map(str, whole))}", parts=len(whole))
         with quiet():
-            drawn = self._noise.below(sum(whole), len(self._table))
-            cells = np.searchsorted(np.cumsum(whole), drawn, side="right")
+            ends, cells = np.cumsum(whole), np.empty(len(self._table), np.min_scalar_type(len(whole)))
+            for start in range(0, len(cells), BLOCK):
+                part = cells[start : start + BLOCK]
+                part[:] = np.searchsorted(ends, self._noise.below(sum(whole), len(part)), side="right")
             return self._parts(group, self._table.split(cells, len(whole)))
 
     def _parts(self, group: str, tables: list[Table]) -> tuple[Self, ...]:
