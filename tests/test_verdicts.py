@@ -16,8 +16,9 @@ from veil.report import report
 from veil.verdicts.expected import dominant, of_rehearsal
 from veil.verdicts.verdict import LEVELS
 
-COUNTING = ("naive-bayes", "privpfc", "projected", "tree", "forest")
-TABULAR = (*COUNTING, "logistic", "svm")
+COUNTING = ("naive-bayes", "privpfc", "diffgen", "projected", "tree", "forest")
+# of diffgen a dry run judges the noise of the table, not that of its ten choices: see its card in docs/algorithms.md
+TABULAR = (*(name for name in COUNTING if name != "diffgen"), "logistic", "svm")
 FAIR, FAIR_SCHEMA = datasets.load("fair")
 KEPT = ("age", "yrs_married", "rate_marriage", "affair")  # of which a page is drawn quickly
 FEW_COLUMNS = FAIR_SCHEMA.model_copy(update={"column": tuple(c for c in FAIR_SCHEMA.column if c.name in KEPT)})
@@ -79,9 +80,15 @@ def wide():
 
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_worthless_model_is_not_announced_as_a_success(kind, files):
-    said = output("train", files(broken(kind)), "--schema", "fair.toml", "--epsilon", 1, "--out", "m.veil")
-    assert said.startswith(("Nearly nothing was learned: ", "Poor: ")) and "Next: veil predict" not in said
-    assert "veil schema check SCHEMA --rows DATA" in said.replace("\n", " ")
+    """In four of five runs at least: with luck, the noise of a count looks like rows. Without seeds, 236 of 240 runs of
+    all kinds were told so, and 230 to check their rows; of thirty rows 58 and 54 of 60."""
+    options, told = ("--schema", "fair.toml", "--epsilon", 1, "--out", "m.veil", "--force"), 0
+    rows = files(broken(kind))
+    for seed in range(5):
+        said = output("train", rows, *options, "--seed", seed)
+        bad = said.startswith(("Nearly nothing was learned: ", "Poor: ")) and "Next: veil predict" not in said
+        told += bad and "veil schema check SCHEMA --rows DATA" in said.replace("\n", " ")
+    assert told >= 4
 
 
 def test_an_epsilon_of_nearly_nothing_is_told_apart_from_rows_that_did_not_arrive(files):
@@ -179,7 +186,7 @@ def test_no_verdict_takes_rows():
     assert taken and all(names <= known for names in taken.values())
 
 
-@pytest.mark.parametrize("method", ["privpfc", "projected"])
+@pytest.mark.parametrize("method", ["privpfc", "projected", "diffgen"])
 def test_a_worthless_synopsis_says_so(method, files):
     with pytest.warns(LittleLearned):
         made = veil.publish(broken("thirty rows"), FAIR_SCHEMA, epsilon=1, method=method, random_state=0)

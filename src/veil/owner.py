@@ -27,7 +27,8 @@ BANNER = "For the owner of the data only: these are exact numbers about the rows
 class Fit:
     """How the values of one column fit: how many are as declared, clipped to the bounds, and unknown or missing.
 
-    `unknown` has the most frequent values that are not as declared, with how often they occur.
+    `unknown` has the most frequent values that are not as declared, with how often they occur; `cut` says how many
+    lose what is behind their point, since the column is declared to hold whole numbers.
     """
 
     column: str
@@ -36,6 +37,7 @@ class Fit:
     clipped: int
     missing: int
     unknown: tuple[tuple[str, int], ...]
+    cut: int = 0
 
 
 def fit_of(rows: Any, schema: Schema) -> Iterator[Fit]:
@@ -55,6 +57,17 @@ def stranger_lines(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
                 f"{rows:,} {'row says' if rows == 1 else 'rows say'} {readable(text)!r}" for text, rows in fit.unknown
             )
             yield f"{who}{readable(fit.column)}: {said}; declared: {_declared(schema, fit.column)}"
+
+
+def cut_lines(fits: Sequence[Fit]) -> Iterator[str]:
+    """Lines about columns of whole numbers whose values are none, safe to print: nothing else would show it."""
+    for fit in fits:
+        if fit.cut:
+            rows = f"{fit.cut:,} of {fit.declared + fit.clipped + fit.missing:,} rows"
+            yield (
+                f"{readable(fit.column)}: {rows} are not whole, and count as the whole number below; if that is too "
+                "coarse, leave out `integer` and `bins`"
+            )
 
 
 def _declared(schema: Schema, name: str) -> str:
@@ -109,7 +122,9 @@ def _numeric(column: Numeric, values: Any) -> Fit:
     strange, clipped = np.isnan(x), int(((x < column.bounds[0]) | (x > column.bounds[1])).sum())
     missing = int(strange.sum())
     rest = len(values) - missing - clipped
-    return Fit(column.name, column.kind, rest, clipped, missing, _frequent(values, strange))
+    inside = x[(x >= column.bounds[0]) & (x <= column.bounds[1])]
+    cut = int((inside != np.floor(inside)).sum()) if column.kind == "numeric" and column.integer else 0
+    return Fit(column.name, column.kind, rest, clipped, missing, _frequent(values, strange), cut)
 
 
 def _frequent(values: Any, wanted: npt.NDArray[np.bool_]) -> tuple[tuple[str, int], ...]:

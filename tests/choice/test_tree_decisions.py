@@ -65,5 +65,5 @@ def test_a_model_tells_what_was_decided_also_after_it_was_in_a_file(iris, tmp_pa
 
 def test_a_preset_that_does_not_exist_is_refused_with_those_that_do(iris):
     rows, schema = iris
-    with pytest.raises(BadInput, match="choose one of veil, friedman-schuster, mohammed, jostle"):
+    with pytest.raises(BadInput, match="choose one of veil, friedman-schuster, mohammed, sulq, jostle"):
         DecisionTreeClassifier(epsilon=1, schema=schema, random_state=0, preset="quinlan").fit(rows)

@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from collections import UserList, deque
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,12 @@ def test_columns_are_found_by_name_whatever_else_is_there(fair):
         model.predict(rows.drop(columns="age"))
     with pytest.raises(BadInput, match="X has 3 features, but NaiveBayesClassifier is expecting 8"):
         model.predict(np.zeros((2, 3)))
+
+
+def test_the_path_of_a_file_is_told_from_rows(fair):
+    for path in ("rows.csv", Path("rows.parquet")):
+        with pytest.raises(BadInput, match="not the path of a file: read it first"):
+            fitted(path, fair[1])
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 0, 1, 2] * 9), np.array([1.0, 0.0, 1.0, 2.0] * 9)])

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from veil import (
     BadInput,
     Categorical,
+    DiffGenClassifier,
     Ledger,
     Linear,
     Numeric,
@@ -25,7 +26,7 @@ from veil.models.cells import RIDGE, axis_features, features, weighted_cells
 from veil.plans.finish import cell_logs
 from veil.plans.histograms.projected_histogram import cut_into
 
-KINDS = [PrivPfCClassifier, ProjectedHistogramClassifier]
+KINDS = [PrivPfCClassifier, DiffGenClassifier, ProjectedHistogramClassifier]
 LEARNERS = [DecisionTreeClassifier(max_depth=3), LinearSVC(), GradientBoostingClassifier(n_estimators=10)]
 
 

@@ -97,8 +97,8 @@ def test_two_tables_with_the_same_release_have_the_same_file(rows, schema, monke
 def test_a_file_and_a_model_hold_only_what_is_on_the_list(model, path, rows):
     kept = {"outcome_", "classes_", "_order", "n_features_in_", "feature_names_in_"}
     assert set(vars(model)) - set(model.get_params()) == kept
-    parts = {"made", "method", "settings", "schema", "releases", "receipts", "searched", "trace"}
-    assert set(vars(model.outcome_)) == parts and model.outcome_.trace is None  # nothing was chosen
+    parts = {"made", "method", "settings", "schema", "releases", "receipts", "searched", "trace", "until"}
+    assert set(vars(model.outcome_)) == parts and model.outcome_.trace is None is model.outcome_.until
     names = set(zipfile.ZipFile(path).namelist())
     arrays = {f"arrays/{i}.npy" for i in range(3 * len(model.schema_.features) + 3)}
     assert names == {"manifest.json", "model.json", "receipts.json", "schema.toml"} | arrays

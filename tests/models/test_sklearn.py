@@ -5,7 +5,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from veil.models import METHODS
 
 # a generous budget: the checks ask for accuracy on a hundred rows
-SETTINGS = {"privpfc": {"pool": 1000}}  # of a hundred thousand candidates, which take a minute for columns of objects
+SETTINGS = {
+    "privpfc": {"pool": 1000},  # of a hundred thousand candidates, which take a minute for columns of objects
+    "privgene": {"population": 30},
+}
 MODELS = [
     kind(epsilon=1000, schema="public", random_state=0, **SETTINGS.get(name, {})) for name, kind in METHODS.items()
 ]

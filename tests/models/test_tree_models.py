@@ -113,3 +113,22 @@ def test_paths_that_cost_less_are_told_apart():
         part.count(grid(schema, "sepal length (cm)"), Budget(cost))
     receipts = source.record.receipts
     assert (total(receipts), total(receipts, pick=min)) == (3, Fraction(3, 2))
+
+
+def test_a_tree_with_settings_of_its_own_is_kept_and_drawn_again(iris, tmp_path):
+    rows, schema = iris
+    model = DecisionTreeClassifier(
+        epsilon=20, schema=schema, random_state=0, preset="sulq", criterion="majority", shares=(1, 2, 3), depth=2
+    ).fit(rows)
+    model.save(tmp_path / "model.veil")
+    again = load_model(tmp_path / "model.veil")
+    assert again.export_text() == model.export_text() and again.get_params()["shares"] == [1, 2, 3]
+    assert (again.set_params(random_state=0).fit(rows).predict(rows) == model.predict(rows)).all()
+
+
+def test_a_tree_that_decides_by_itself_has_no_shares(iris):
+    rows, schema = iris
+    ledger = Ledger(1, schema.name)
+    with pytest.raises(BadInput, match="decides by itself"):
+        DecisionTreeClassifier(schema=schema, ledger=ledger, preset="jostle", shares=(1, 1, 1)).fit(rows)
+    assert ledger.left == 1

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from veil import (
+    AutoClassifier,
     Categorical,
     Ledger,
     NaiveBayesClassifier,
@@ -97,6 +98,11 @@ def test_without_a_search_nothing_is_said():
     model = fitted(Numeric(name="x", **WIDE, bins="public"))
     assert bins_of(model.outcome_) == [] and in_short(model.outcome_) == ""
     assert model.searched_ == () and "<h2>Bins</h2>" not in model.report()
+
+
+def test_where_nothing_is_to_be_searched_rows_are_not_called_too_few():
+    page = fitted(Numeric(name="x", bounds=(1, 5), integer=True), model=AutoClassifier).report()
+    assert "Nothing was searched" in page and "too few" not in page
 
 
 @pytest.mark.filterwarnings("ignore::veil.LittleLearned")

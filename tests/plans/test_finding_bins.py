@@ -5,13 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from veil import Ledger, NaiveBayesClassifier, PrivatePipeline, PrivateSelectKBest, load_model
+from veil import Ledger, NaiveBayesClassifier, PrivatePipeline, PrivateSelectKBest, load_model, open_source
 from veil.errors import BadInput
 from veil.kernel import Budget
 from veil.models import METHODS
 from veil.plans.finding.binnings import CUTS, ways_to_cut
 from veil.plans.finding.bins import choices, number_of_cells
+from veil.plans.finding.search import Search, search, widest
 from veil.plans.run import opened, run
+from veil.questions import axis
 from veil.schema import Categorical, Numeric, Schema
 from veil.schema.fine import finest
 
@@ -172,3 +174,22 @@ def test_every_way_to_cut_is_ascending_and_covers_all_cells(bounds, integer):
     assert np.all(np.diff(ways.places) >= 0) and np.all(np.diff(fine.cuts) > 0)
     assert np.all(ways.places[:, 0] == 0) and np.all(ways.places[:, -1] == len(fine.cuts) - 1)
     assert np.array_equal(np.unique(fine.cuts[ways.places[0]]), column.cuts)
+
+
+HEAPED = Schema(name="heaped", column=[Numeric(name="age", bounds=(0, 99), integer=True)])
+AGES = {"age": [30, 40, 50, 60] * 500}
+
+
+@pytest.mark.parametrize(("epsilon", "each", "found"), [(10, 100, 100), (10, 99, None), (Fraction(1, 10), 100, None)])
+def test_few_whole_numbers_have_a_bin_each_for_nothing_where_rows_allow_it(epsilon, each, found):
+    ledger = Ledger(epsilon, "heaped")
+    source = open_source(AGES, HEAPED, ledger, noise=1)
+    budget = Budget(epsilon)
+    made = search(source, budget, Search(each=each))
+    assert (made.source.schema.get("age").size == 100 + 1) == (found is not None)
+    paid = budget.epsilon - made.budget.epsilon
+    assert paid == ledger.spent and (paid == budget.epsilon * Fraction(3, 100)) == (found is not None)
+    if found:
+        counts = made.source.count(axis(made.source.schema.get("age")), made.budget).value[:, 0]
+        assert (np.argsort(counts)[-4:] % 10 == 0).all()
+        assert widest(HEAPED, Search(each=each)).get("age").size == 100 + 1

@@ -1,4 +1,4 @@
-"""PrivPfC and projected histograms: the textbook answer without noise, exactly as dear as asked, sane on any table."""
+"""PrivPfC, DiffGen and projected histograms: the textbook answer without noise, exactly as dear as asked."""
 
 from fractions import Fraction
 
@@ -9,12 +9,13 @@ from pairs import undiscerned
 from veil import WHOLE, BadInput, Budget, BudgetRefused, Categorical, Ledger, Numeric, Schema, datasets, open_source
 from veil.kernel import SparseCounts
 from veil.kernel.verbs.sparse import occupied
+from veil.plans.histograms.diffgen import diffgen
 from veil.plans.histograms.grids import grids
 from veil.plans.histograms.privpfc import class_weights, privpfc
 from veil.plans.histograms.projected_histogram import cut_into, projected_histogram
 from veil.plans.histograms.projection import columns_for
 
-PLANS = [privpfc, projected_histogram]
+PLANS = [privpfc, projected_histogram, diffgen]
 HUGE = 10**6
 
 

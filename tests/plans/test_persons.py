@@ -9,12 +9,15 @@ from veil import Categorical, Schema, datasets, private_roc_curve
 from veil.models import METHODS
 
 
-@pytest.mark.parametrize("method", ["naive-bayes", "privpfc", "projected", "logistic", "svm", "tree", "forest"])
+@pytest.mark.parametrize(
+    "method", ["naive-bayes", "privpfc", "diffgen", "projected", "privgene", "logistic", "svm", "tree", "forest"]
+)
 def test_ten_rows_a_person_at_ten_times_epsilon_is_the_same_plan_as_one_row(method):
     """Both have the same noise, so both must ask for the same: a plan that forgets the unit would not."""
     rows, schema = datasets.load("fair")
     rows = {**rows, "who": np.arange(len(rows))}
-    few, found = {"pool": 1000} if method == "privpfc" else {}, []  # candidates, which take time
+    few = {"privpfc": {"pool": 1000}, "privgene": {"population": 10}}.get(method, {})  # candidates, which take time
+    found = []
     for most in (1, 10):
         people = schema.model_copy(update={"person": "who", "rows_per_person": most})
         model = METHODS[method](epsilon=Fraction(3 * most, 10), schema=people, random_state=4, **few).fit(rows)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from pairs import undiscerned
+from veil import BadInput, Categorical, ProjectedHistogramClassifier, Schema, datasets
+from veil.compare import columns_by_mda, public_columns
+from veil.plans.histograms.projected_histogram import cut_into
 from veil.plans.histograms.projection import (
-    LEFT_OUT,
     bins_for,
     columns_for,
     same_bin,
@@ -15,19 +17,11 @@ from veil.plans.histograms.projection import (
 )
 
 
-def columns_in_public(codes, labels, left_out=LEFT_OUT):
-    """The columns that a greedy choice on public rows needs to separate 90 % of the pairs that all separate."""
-    blocks, unused, chosen = np.zeros(len(labels), np.int64), dict(codes), 0
-    for column in codes.values():
-        blocks = np.unique(blocks * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
-    least, everything = undiscerned(blocks, labels), undiscerned(np.zeros(len(labels), np.int64), labels)
-    blocks = np.zeros(len(labels), np.int64)
-    while unused and undiscerned(blocks, labels) - least > left_out * (everything - least):
-        refined = {name: blocks * (int(column.max()) + 1) + column for name, column in unused.items()}
-        best = min(refined, key=lambda name: undiscerned(refined[name], labels))
-        blocks, chosen = np.unique(refined[best], return_inverse=True)[1], chosen + 1
-        del unused[best]
-    return max(chosen, 1)
+def columns_in_public(codes, labels, **settings):
+    """`columns_by_mda` for whole numbers: every value is a category of its own."""
+    table = {**codes, "y": labels}
+    columns = [Categorical(name=name, values=tuple(np.unique(column).tolist())) for name, column in table.items()]
+    return columns_by_mda(table, Schema(name="public", label="y", column=columns), **settings)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +77,38 @@ def test_undiscerned_pairs_are_counted_one_by_one():
     blocks, labels = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 0, 1])
     pairs = [(a, b) for a in range(6) for b in range(6)]
     assert undiscerned(blocks, labels) == sum(blocks[a] == blocks[b] and labels[a] != labels[b] for a, b in pairs)
+    assert public_columns.undiscerned(blocks, labels) == undiscerned(blocks, labels)
+
+
+def test_the_columns_that_public_rows_tell_are_those_that_a_model_takes():
+    rows, schema = datasets.load("iris")
+    columns = columns_by_mda(rows, schema)
+    assert columns <= columns_by_mda(rows, schema, left_out=0) <= len(schema.features)
+    model = ProjectedHistogramClassifier(epsilon=5, schema=schema, random_state=0, columns=columns).fit(rows)
+    assert len(model.releases_[-1].question.columns) == columns
+
+
+def test_the_greedy_choice_is_that_of_all_pairs_counted_one_by_one():
+    rows, schema = datasets.load("iris")
+    codes = {name: np.asarray(column, np.int64) for name, column in schema.encode(rows).items()}
+    labels, columns = codes.pop(schema.label), []
+    differ = labels[:, None] != labels
+    told = {name: (np.asarray(cut_into(schema.get(name), 2).cells(codes))) for name in codes}
+    apart = {name: (cells[:, None] != cells) & differ for name, cells in told.items()}
+    reached, wanted = np.zeros_like(differ), 0.9 * np.logical_or.reduce([*apart.values()]).sum()
+    while reached.sum() < wanted:
+        best = max((name for name in apart if name not in columns), key=lambda name: (reached | apart[name]).sum())
+        columns.append(best)
+        reached |= apart[best]
+    assert columns_by_mda(rows, schema, bins=2) == len(columns)
+
+
+@pytest.mark.parametrize("wrong", [{"left_out": 1}, {"left_out": "0.1"}, {"bins": 0}])
+def test_shares_and_bins_that_cannot_be_are_refused(wrong):
+    with pytest.raises(BadInput):
+        columns_by_mda(*datasets.load("iris"), **wrong)
+
+
+def test_no_public_row_leaves_one_column():
+    rows, schema = datasets.load("iris")
+    assert columns_by_mda(rows.head(0), schema) == 1

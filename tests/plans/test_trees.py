@@ -85,10 +85,11 @@ def same(grown, wanted):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_with_a_huge_epsilon_it_is_the_tree_of_an_exhaustive_greedy_search(seed):
+@pytest.mark.parametrize("counted", [False, True], ids=["choices", "counts of all columns"])
+def test_with_a_huge_epsilon_it_is_the_tree_of_an_exhaustive_greedy_search(seed, counted):
     rows, cuts = frame(300, seed), Cuts(SCHEMA)
     codes = SCHEMA.encode(rows)
-    grown = grow(source_of(rows), HUGE, cuts, Rules("gini", 3), 3, cuts.root())
+    grown = grow(source_of(rows), HUGE, cuts, Rules("gini", 3, counted=counted), 3, cuts.root())
     wanted = cuts.root()
     greedy(codes, codes["y"], cuts, wanted, 3)
     assert wanted.choices[1] == 1 and same(grown, wanted)
@@ -430,3 +431,56 @@ def test_columns_of_too_many_values_are_refused_at_once_and_before_any_charge(pl
     with pytest.raises(BadInput, match="fewer bins or values"):
         plan(open_source({"a": [1], "y": ["no"]}, schema, ledger), Budget(1), preset=preset)
     assert ledger.spent == 0
+
+
+def test_sulq_counts_every_column_at_every_level_for_an_equal_part_of_the_levels_share():
+    source = source_of(frame(5000))
+    decision_tree(source, Budget(12), preset="sulq", depth=2)
+    unit = Fraction(12, 2 * 3)  # two units for each of two levels and the leaves
+    sizes, *rest = source.record.receipts
+    assert sizes.epsilon == unit and {receipt.verb for receipt in source.record.receipts} == {"count"}
+    assert [receipt.epsilon for receipt in rest[:3]] == [unit / 3] * 3
+    assert total(source.record.receipts) == 12
+
+
+@pytest.mark.parametrize("preset", TREES)
+@pytest.mark.parametrize("criterion", [None, "entropy", "gini", "majority"])
+@pytest.mark.parametrize("shares", [None, (0, 1, 4), (2, 3, 5)])
+def test_other_scores_and_shares_cost_the_same_on_every_path(preset, criterion, shares):
+    source = source_of(frame(2000))
+    decision_tree(source, Budget("5/3"), preset=preset, depth=2, criterion=criterion, shares=shares)
+    assert total(source.record.receipts) == total(source.record.receipts, pick=min) == Fraction(5, 3)
+
+
+def test_shares_are_the_parts_of_a_path_for_sizes_choices_and_leaves():
+    source = source_of(frame(5000))
+    decision_tree(source, Budget(34), preset="friedman-schuster", depth=2, shares=(2, 3, 5), criterion="majority")
+    unit = Fraction(34, 2 * (2 + 3) + 5 + 2)
+    asked = [(receipt.verb, receipt.epsilon) for receipt in source.record.receipts[:3]]
+    assert asked == [("count", 2 * unit), ("choose_each", 3 * unit), ("count", 2 * unit)]
+    assert "by Majority" in source.record.receipts[1].question
+    source = source_of(frame(5000))
+    decision_tree(source, Budget(6), preset="friedman-schuster", depth=2, shares=[0, 1, 4])
+    asked = [(receipt.verb, receipt.epsilon) for receipt in source.record.receipts]
+    assert asked == [("choose_each", 1), ("choose_each", 1), ("count", 4)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"criterion": "ratio"}, "choose one of entropy, gini, majority"),
+        ({"shares": (1, 1)}, "three whole numbers"),
+        ({"shares": "123"}, "three whole numbers"),
+        ({"shares": (1, 0, 1)}, "a share must be"),
+        ({"shares": (-1, 1, 1)}, "a share must be"),
+        ({"shares": (0.5, 1, 1)}, "a share must be"),
+    ],
+)
+def test_scores_and_shares_that_cannot_be_are_refused_before_the_charge(wrong, words):
+    source = source_of(frame(10), limit=1)
+    for plan in (decision_tree, random_forest):
+        with pytest.raises(BadInput, match=words):
+            plan(source, Budget(1), **wrong)
+    with pytest.raises(BadInput, match="drawn by coins"):
+        random_forest(source, Budget(1), preset="jagannathan", shares=(0, 1, 1))
+    assert source._account.ledger.left == 1

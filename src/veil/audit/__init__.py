@@ -19,6 +19,7 @@ from ..kernel.noise import Noise
 from .bins import bins
 from .choice import choices
 from .evaluation import evaluations
+from .gradual import gradual
 from .harness import Case, Finding, examine
 from .histograms import histograms
 from .kept import Kept
@@ -27,6 +28,7 @@ from .ours import ours
 from .pairs import pairs
 from .people import people
 from .ranges import ranges
+from .synthesis import syntheses
 from .trees import trees
 from .words import words
 
@@ -43,7 +45,7 @@ Progress = Callable[[str, int, int], object]
 def cases() -> tuple[Case, ...]:
     """Every case: our verbs, broken twins with their counterparts, bins, histograms, choices, models and others."""
     asked = (*ours(), *pairs(), *bins(), *ranges(), *histograms(), *choices())
-    return (*asked, *models(), *trees(), *evaluations(), *words(), *people())
+    return (*asked, *models(), *trees(), *evaluations(), *words(), *people(), *gradual(), *syntheses())
 
 
 def look(number: int, deep: bool = False) -> Finding:

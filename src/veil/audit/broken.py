@@ -182,7 +182,8 @@ def _pulling(table: Table, given: Amounts) -> Objective:
     likes: dict[str, list[Any]] = {"colour": ["red"], "age": [0, 1], "label": ["yes"]}
     codes = [np.array([value not in like for value in table[name]], np.intp) for name, like in likes.items()]
     truth = np.array([[1.0 if label == "yes" else -1.0 for label in table["label"]]])
-    return Objective(OneHot(codes, [2] * 3, truth), Logistic(), given.penalties, np.array([[-30.0]]))
+    rows = OneHot(codes, [2] * 3, truth)
+    return Objective(lambda: [rows], truth.shape[1], Logistic(), given.penalties, np.array([[-30.0]]))
 
 
 def centred_minimum(table: Table, noise: Noise, trials: int) -> Array:

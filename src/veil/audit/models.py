@@ -13,10 +13,12 @@ from ..models import (
     BlendClassifier,
     ClassSharesClassifier,
     DecisionTreeClassifier,
+    DiffGenClassifier,
     LinearSVMClassifier,
     LogisticRegressionClassifier,
     NaiveBayesClassifier,
     PrivateClassifier,
+    PrivGeneClassifier,
     PrivPfCClassifier,
     ProjectedHistogramClassifier,
     RandomForestClassifier,
@@ -41,7 +43,8 @@ VIEWS: dict[str, View] = {
 def models() -> Iterator[Case]:
     """Every model on its worst pair of tables, and a twin that forgets to divide its budget."""
     for name, twin in TWINS.items():
-        quick = 700 if name in ("logistic", "svm") else 1_000  # they take steps, and their twins are caught sooner
+        slower = name in ("logistic", "svm", "privgene")  # they take steps, and their twins are caught sooner
+        quick = 700 if slower else 1_000
         runs: dict[str, Any] = {"quick": quick, "deep": 10_000, "views": VIEWS}
         yield from pair(f"undivided {name}", 2, (EMPTY, LONE), fitting(twin), fitting(METHODS[name]), **runs)
 
@@ -104,6 +107,20 @@ class _UndividedProjected(ProjectedHistogramClassifier):
         return super()._plan(source, Budget(budget.epsilon * 3), totals)
 
 
+class _UndividedDiffGen(DiffGenClassifier):
+    """NOT PRIVATE: DiffGen whose choices and counts each take what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 3), totals)
+
+
+class _UndividedPrivGene(PrivGeneClassifier):
+    """NOT PRIVATE: PrivGene of which every survivor of every population takes what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 100), totals)
+
+
 class _RepeatedLogistic(LogisticRegressionClassifier):
     """NOT PRIVATE: a logistic regression as sharp as the mean of twenty fits, of which one is paid."""
 
@@ -157,6 +174,8 @@ TWINS: dict[str, type[PrivateClassifier]] = {
     "naive-bayes": _UndividedNaiveBayes,
     "privpfc": _UndividedPrivPfC,
     "projected": _UndividedProjected,
+    "diffgen": _UndividedDiffGen,
+    "privgene": _UndividedPrivGene,
     "logistic": _RepeatedLogistic,
     "svm": _RepeatedSVM,
     "tree": _UndividedTree,

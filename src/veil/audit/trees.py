@@ -15,10 +15,11 @@ from .tables import EMPTY, LONE
 
 
 def trees() -> Iterator[Case]:
-    """Preset "jostle" and a twin that does not divide its budget; a stop by exact sizes and by paid ones."""
+    """Presets "jostle" and "sulq" and twins that do not divide their budget; a stop by exact sizes and by paid ones."""
     runs: dict[str, Any] = {"quick": 1_000, "deep": 10_000, "views": VIEWS}
     tables = (EMPTY, LONE)
     yield from pair("undivided jostle tree", 2, tables, fitting(_Undivided), fitting(_Jostle), **runs)
+    yield from pair("undivided SuLQ tree", 2, tables, fitting(_UndividedColumns), fitting(_SuLQ), **runs)
     yield from pair("stop by exact counts", 2, tables, fitting(_Peeking), fitting(_Paying), **runs)
 
 
@@ -34,6 +35,20 @@ class _Undivided(_Jostle):
 
     def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         return super()._plan(source, Budget(budget.epsilon * 3), totals)
+
+
+class _SuLQ(DecisionTreeClassifier):
+    """The tree of preset "sulq", two levels deep."""
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return DecisionTreeClassifier(preset="sulq", depth=2)._plan(source, budget, totals)
+
+
+class _UndividedColumns(_SuLQ):
+    """NOT PRIVATE: counts of every column at every level, each of which takes what all of them may."""
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        return super()._plan(source, Budget(budget.epsilon * 6), totals)
 
 
 class _Paying(DecisionTreeClassifier):

@@ -154,7 +154,7 @@ def _pulled(kind: type[SparseLogisticRegressionClassifier], times: int = 1) -> R
 class _TripleLogistic(SparseLogisticRegressionClassifier):
     """NOT PRIVATE: a logistic regression of words that costs three times what the ledger is told."""
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         return super()._plan(source, Budget(3 * budget.epsilon))
 
 

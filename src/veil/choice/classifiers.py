@@ -6,20 +6,21 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from math import log, sqrt, tanh
+from math import exp, log, sqrt, tanh
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..display import number
 from ..kernel import Budget, Release, Source
 from ..plans.finish import class_prior
 from ..questions import WHOLE
 from ..schema import Numeric, Schema
 from .nearby import Nearby
 from .options import Facts, Metafeature, Situation
-from .trace import Prediction
+from .trace import Fact, Prediction
 from .traces import read_traces
 
 FILE = Path(__file__).with_suffix(".csv")
@@ -34,6 +35,21 @@ NARROW = 0.5
 # added to both ends of an interval, so that it holds 90 % of tables in families left out: see docs/choice.md
 MARGINS = {"auc": 0.099, "accuracy": 0.078}
 PLANNED = {"auc": 0.046, "accuracy": 0.033}  # the same without the share of the largest class, which a plan cannot know
+
+LARGEST = 700.0  # logarithm of a number that a float holds
+LOGARITHMS = {
+    "signal": "rows times epsilon",
+    "weights": "weights of a linear model",
+    "columns": "columns",
+    "classes": "classes",
+    "plenty": "rows times epsilon for each weight",
+}
+WORDS = {
+    "rows": "rows, less a standard deviation of the noise in their number",
+    "numbers": "share of the columns that hold numbers",
+    "many": "whether there are more than two classes",
+    "majority": "share of the largest class",
+}
 
 
 def _count(source: Source, budget: Budget) -> "Release[object]":
@@ -188,3 +204,12 @@ def least_epsilon(schema: Schema, rows: float, measure: str, goal: float, *, sur
         if (best.low if sure else best.value) >= goal:
             return epsilon
     return None
+
+
+def fact_words(fact: Fact) -> tuple[str, str]:
+    """A fact as people say it, and its value."""
+    if fact.name in LOGARITHMS:
+        return LOGARITHMS[fact.name], number(exp(min(fact.value, LARGEST)))
+    if fact.name == "many":
+        return WORDS[fact.name], "yes" if fact.value else "no"
+    return WORDS.get(fact.name, fact.name), number(fact.value)

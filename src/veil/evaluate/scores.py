@@ -14,17 +14,19 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
 from ..models import PrivateClassifier
 from ..models.base import PrivateEstimator, declared, is_public
-from ..models.rows import as_table, label_column
+from ..models.rows import as_table, inputs, label_column
 from ..progress import advance, progress
 from ..questions.odds import odds_of
 from ..questions.scorers import UNIT
 from ..schema import Categorical, Numeric, Schema
 from ..schema.columns import text_of
-from ..schema.encoding import as_column, columns_of, in_blocks, numbers, quiet
+from ..schema.encoding import as_column, columns_of, in_blocks, numbers, picked, quiet
+from ..schema.streams import Stream, stream_of
 from .handing import Handed, handed
 from .result import class_place
 
@@ -34,14 +36,16 @@ STEPS = 100  # of a progress bar
 TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
 BOTH = ("no", "yes")
+SCORES_EACH = "give a score of each class for every row; of two classes, that of the positive one is enough"
 CellCodes = npt.NDArray[Any]
 Cuts = npt.NDArray[np.float64]
 
 
 class Scored(NamedTuple):
-    """Test rows ready for the kernel: {column: values}, their public schema, and the scores at the grid's cuts."""
+    """Test rows ready for the kernel: {column: values}, or a stream of them, their public schema, and the scores at the
+    grid's cuts."""
 
-    rows: dict[str, Any]
+    rows: Any
     schema: Schema
     cuts: Cuts
 
@@ -94,11 +98,34 @@ def score_table(
     given, cuts = rows_schema(model, schema), score_cuts(bounds)
     public = evaluation_schema(model, given, classes)
     place, scored = class_place(positive, public.classes), score_schema(public, cuts)
-    codes = _codes(model, X, given, public, cuts, bounds[0] if default is None else default, place)
-    names = [column.name for column in scored.features]
-    if codes.shape[1] != len(names):
-        raise BadInput("give a score of each class for every row; of two classes, that of the positive one is enough")
-    return Scored({**dict(zip(names, codes.T, strict=True)), **_labels(X, y, public)}, scored, cuts)
+    names, least = [column.name for column in scored.features], bounds[0] if default is None else default
+
+    def scores(rows: Any) -> dict[str, Any]:
+        codes = _codes(model, rows, given, public, cuts, least, place)
+        if codes.shape[1] != len(names):
+            raise BadInput(SCORES_EACH)
+        return {**dict(zip(names, codes.T, strict=True)), **_labels(rows, y, public)}
+
+    return Scored(_judging(scores, model, X, y, public, scored), scored, cuts)
+
+
+def _judging(judged: Callable[[Any], dict[str, Any]], model: Any, X: Any, y: Any, public: Schema, made: Schema) -> Any:
+    """What a model makes of the rows, with their labels, as columns of the schema `made`.
+
+    Of rows that come in batches, a stream: each batch is judged when it is read, and forgotten. Only a model of Veil
+    can do that: its schema says which columns it needs.
+    """
+    if (stream := stream_of(X)) is None:
+        return judged(X)
+    if not isinstance(model, PrivateClassifier):
+        raise BadInput("rows that come in batches can be judged by models of Veil alone: collect them first")
+    if y is not None:
+        raise BadInput("rows that come in batches must hold the label among their columns: leave y out")
+    check_is_fitted(model)
+    kept = [public.person] if public.person else []
+    needed = [*dict.fromkeys([*inputs(model.schema_, {}, person=False), public.source or LABEL, *kept])]
+    columns = dict.fromkeys([*(column.name for column in made.column), *kept], "")
+    return Stream(columns, lambda names: (picked(judged(frame), [*names]) for frame in stream.frames(needed)))
 
 
 def score_schema(public: Schema, cuts: Cuts) -> Schema:
@@ -119,14 +146,18 @@ def prediction_table(
     given = rows_schema(model, schema)
     public = evaluation_schema(model, given, classes)
     column = Categorical(name=PREDICTION, values=public.classes)
-    predicted, labels = _predictions(model, X, given, public), _labels(X, y, public)
-    if not right:
-        return Scored({PREDICTION: predicted, **labels}, _with(public, [column]), np.zeros(0))
-    if len(predicted) != len(labels[LABEL]):  # NumPy would name both lengths, or broadcast
-        raise BadInput("the predictions and the labels have different lengths")
-    same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])
-    agree = Categorical(name=RIGHT, values=BOTH, missing="no")
-    return Scored({RIGHT: np.where(same, "yes", "no"), **labels}, _with(public, [agree]), np.zeros(0))
+    made = _with(public, [Categorical(name=RIGHT, values=BOTH, missing="no") if right else column])
+
+    def predictions(rows: Any) -> dict[str, Any]:
+        predicted, labels = _predictions(model, rows, given, public), _labels(rows, y, public)
+        if not right:
+            return {PREDICTION: predicted, **labels}
+        if len(predicted) != len(labels[LABEL]):  # NumPy would name both lengths, or broadcast
+            raise BadInput("the predictions and the labels have different lengths")
+        same = column.encode(predicted) == public.get(LABEL).encode(labels[LABEL])
+        return {RIGHT: np.where(same, "yes", "no"), **labels}
+
+    return Scored(_judging(predictions, model, X, y, public, made), made, np.zeros(0))
 
 
 def rows_schema(model: Any, schema: Any) -> Schema | None:

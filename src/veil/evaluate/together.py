@@ -14,9 +14,10 @@ from ..models import PrivateClassifier
 from ..models.base import keep_names
 from ..models.rows import training_columns
 from ..plans.finding.search import recoded_as
-from ..plans.rehearsal import Rehearsal
+from ..plans.rehearsal import Rehearsal, quickly
 from ..plans.run import guessed_rows, made_up, opened, run, try_out
 from ..questions import Linear
+from ..schema.streams import stream_of
 from .result import Judged, class_place
 from .roc import RocCurve, RocCurves, counts_of_part, curves_of
 from .scores import evaluation_schema
@@ -37,6 +38,7 @@ def fit_and_evaluate(
     judge = partial(counts_of_part, labels=[place] if len(judged.classes) == 2 else range(len(judged.classes)))
     try_out(partial(judge, scorer=Linear({}, np.zeros(len(judged.classes)))), schema, cost)
 
+    rows = stream_of(rows) or rows
     columns, purpose = training_columns(rows, None, schema), f"{model.purpose}, evaluate"
     asked = {"ledger": ledger, "noise": model.random_state, "purpose": purpose}
     source = opened(columns, schema, max(budget, cost), **asked)
@@ -52,8 +54,9 @@ def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Rehe
     trial, schema = clone(model).set_params(random_state=0), model.schema
     ledger = Ledger(max(Budget(model.epsilon), Budget(epsilon)), schema.name)
     rows = made_up(schema, guessed_rows(schema))
-    curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
-    return Rehearsal((*trial.outcome_.answers, *curve.releases_), schema, trial.outcome_.trace)
+    with quickly():
+        curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
+        return Rehearsal((*trial.outcome_.answers, *curve.releases_), schema, trial.outcome_.trace)
 
 
 def _part(share: Any) -> Fraction:

@@ -24,6 +24,8 @@ from ..errors import BadInput
 from ..kernel import PATH, VERSION, Budget, Owner, Receipt, Release, SparseCounts
 from ..plans.outcome import Outcome
 from ..plans.ranges.spread import Spread
+from ..plans.synthesis.network import Network
+from ..plans.until import checked_until
 from ..questions import (
     Axis,
     Bag,
@@ -47,7 +49,8 @@ from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
 FORMAT = 1
 SCORERS = (CellScores, Linear, Odds, PathScores, Sum)
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Axis, Bag, Binned, Drawn, Grid, Predicted, SparseCounts, Spread, Tree, *SCORERS)
+    kind.__name__: kind
+    for kind in (Axis, Bag, Binned, Drawn, Grid, Network, Predicted, SparseCounts, Spread, Tree, *SCORERS)
 }
 RELEASED = ("value", "scale", "question", "classes")
 DEEPEST = 100  # most splits within splits
@@ -56,11 +59,13 @@ WIDE = 2**62  # cells and classes of a sparse release from which its codes are P
 OPENED = {
     "synopsis": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
     "histogram": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
+    "synthetic": "veil.load_synopsis opens it in Python; a model is made by `veil train`",
     "model": "veil.load_model opens it in Python; a synopsis is made by `veil publish`",
 }
 MADE = {
     "synopsis": "table",
     "histogram": "spread",
+    "synthetic": "network",
     "model": "scorer",
 }  # what the part is called that was made of the releases
 Held = TypeVar("Held")
@@ -78,6 +83,7 @@ def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
         "searched": [_pack_release(release, arrays) for release in outcome.searched],
     }
     body |= {} if outcome.trace is None else {"trace": outcome.trace}
+    body |= {} if outcome.until is None else {"until": dict(outcome.until)}
     receipts = [receipt.to_dict() for receipt in outcome.receipts]
     texts = [_json(body, None), _json(receipts), outcome.schema.to_toml().encode()]
     named = dict(zip(_texts(kind), texts, strict=True))
@@ -202,12 +208,21 @@ def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
     )
     for release in releases:
         _check_release(release, schema)
-    insist(all(release.receipt.verb in ("count", "choose_bins") for release in searched))  # for people to look at alone
+    insist(all(map(_can_be_shown, searched)))
     method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # receipts say that
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
     made, trace = _unpack(body.pop(MADE[kind]), arrays), body.pop("trace", None)
-    insist(not body)
-    return Outcome(made, method, settings, schema, releases, tuple(receipts.values()), searched, trace)
+    until = body.pop("until", None)
+    insist(not body and (until is None or checked_until(until, list(receipts.values()))))
+    return Outcome(made, method, settings, schema, releases, tuple(receipts.values()), searched, trace, until)
+
+
+def _can_be_shown(release: Release[Any]) -> bool:
+    """Whether an answer of the search, for people to look at alone, looks like one: its schema was a finer one."""
+    if release.receipt.verb == "choose_bins":
+        return True
+    shape = (release.question.size, len(release.classes))
+    return release.receipt.verb == "count" and release.value.dtype == np.int64 and release.value.shape == shape
 
 
 def _check_release(release: Release[Any], schema: Schema) -> None:
@@ -243,7 +258,7 @@ def _check_counts(release: Release[Any], schema: Schema) -> None:
     if release.receipt.verb == "count" and release.question is None:  # of groups of cells, as a histogram has them
         insist(release.classes == ("",) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.ndim == 2 and release.value.shape[1] == 1)
-    elif release.receipt.verb in ("count", "count_words"):
+    elif release.receipt.verb in ("count", "count_words", "count_gradually"):
         shape = (release.question.size, len(release.classes))
         insist(release.classes in (schema.classes, ("",)) and release.scale is not None)
         insist(release.value.dtype == np.int64 and release.value.shape == shape)

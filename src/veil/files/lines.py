@@ -80,14 +80,17 @@ def _joined(stream: Any, encoding: str) -> Iterator[bytes]:
         yield from piece.splitlines(keepends=True)
 
 
-def read_table(stream: Any, names: list[str], encoding: str, multiline: bool, every_line: bool) -> pa.Table:
-    """All rows of a CSV as an Arrow table of bytes: UTF-8 where it can be decoded, else as they were; see
-    `tables.read_rows`."""
+def read_tables(
+    stream: Any, names: list[str], encoding: str, multiline: bool, every_line: bool = False
+) -> Iterator[pa.Table]:
+    """The rows of a CSV as Arrow tables of bytes, one after the other: UTF-8 where it can be decoded, else as they
+    were; see `tables.read_rows`. With `multiline` all rows are one table."""
     if multiline:
         text = b"".join(_blocks(stream, encoding, PIECE)).lstrip(b"\r\n")
-        return _parsed(text + b"\n", names, every_line, skip_rows_after_names=1)
-    parts = _each(_rows_of(pieces(stream, encoding, PIECE)), lambda part: _piece(part, names, every_line))
-    return pa.concat_tables([_parsed(b"\n", names, every_line), *parts])
+        yield _parsed(text + b"\n", names, every_line, skip_rows_after_names=1)
+        return
+    yield _parsed(b"\n", names, every_line)
+    yield from _each(_rows_of(pieces(stream, encoding, PIECE)), lambda part: _piece(part, names, every_line))
 
 
 def _rows_of(parts: Iterator[bytes]) -> Iterator[bytes]:

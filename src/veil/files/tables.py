@@ -5,9 +5,11 @@ import gzip
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
@@ -19,14 +21,18 @@ from ..display import readable
 from ..errors import BadInput, VeilError
 from ..progress import advance
 from ..schema import Schema
-from .lines import check_encoding, read_header, read_table
+from ..schema.streams import Stream
+from .lines import check_encoding, read_header, read_tables
+from .parquet import parquet_tables, parquet_types
 
+FOREIGN = ".xlsx .xls .ods .json .jsonl .pkl .pickle .feather .arrow .orc .sas7bdat .dta .sav .rds .db .zip".split()
 OTHERS = ";\t|"  # separators of other files, which are not read here
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
 DATES = ("timestamp", "date")
-TIMES = (*DATES, "time", "duration")
+TIMES = (*DATES, "time", "duration", "interval")
 FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[,;|\t\r\n]))(?=[\s\"']*[=+\-@＝＋－＠])")  # before what may start one
+CELLS = pyarrow.csv.WriteOptions(quoting_style="needed")
 NUMBER = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?", re.ASCII)
 UNFIT = {"numeric": (*NESTED, *TIMES), "categorical": NESTED, "date": (*NESTED, "duration", "bool")}
 
@@ -41,24 +47,46 @@ class RowFile:
 
     def types(self) -> dict[str, str]:
         """The names of the columns, and for Parquet their declared types; no row is read."""
+        if Path(self.path).suffix.lower() in FOREIGN and os.path.isfile(self.path):
+            raise BadInput(
+                f"{self.path} is neither a CSV nor a Parquet file: save it as one (from pandas, by `to_parquet`), or "
+                "hand a data frame over in Python"
+            )
         encoding = check_encoding(self.encoding)
         with _complaints(self.path):
-            types = _declared(self.path) if _is_parquet(self.path) else self._header(encoding)
+            types = parquet_types(self.path) if _is_parquet(self.path) else self._header(encoding)
         return _checked_names(self.path, types)
 
-    def read(self, *, every_line: bool = False) -> pa.Table:
-        """The rows, see `read_rows`."""
-        names, encoding = list(self.types()), check_encoding(self.encoding)
+    def read(self, columns: Collection[str] | None = None, *, every_line: bool = False) -> pa.Table:
+        """The rows in memory, see `read_rows`; of these columns alone, if any are named."""
+        names = [name for name in self.types() if columns is None or name in columns]
         with _complaints(self.path):
-            if not _is_parquet(self.path):
-                with _open(self.path) as stream:
-                    return read_table(stream, names, encoding, self.multiline, every_line)
-            from pyarrow import parquet  # which takes long to load, with all that reads from networks
+            return pa.concat_tables(_alike([*self._pieces(names, every_line)]))
 
-            table = parquet.read_table(self.path)
-        if table.column_names != names:
-            raise _unreadable(self.path)
-        return table
+    def stream(self, *, every_line: bool = False) -> Stream:
+        """The rows in batches, of the columns that are asked for: they need not all be in memory. See `read_rows`."""
+        return Stream(self.types(), partial(self._watched, every_line))
+
+    def _watched(self, every_line: bool, names: Sequence[str]) -> Iterator[dict[str, pa.ChunkedArray]]:
+        """The rows in batches, as columns by name: to take those of a frame one by one is slower. Raises if the file
+        changes meanwhile."""
+        before = _stamps(self.path)
+        with _complaints(self.path):
+            yield from (
+                dict(zip(names, table.columns, strict=True)) for table in self._pieces(names, every_line, coded=True)
+            )
+        if _stamps(self.path) != before:
+            raise BadInput(f"{self.path} was changed while it was read: wait until it is whole, then ask again")
+
+    def _pieces(self, names: Sequence[str], every_line: bool = False, coded: bool = False) -> Iterator[pa.Table]:
+        """The rows as tables of these columns; the first may be empty."""
+        if _is_parquet(self.path):
+            yield from parquet_tables(self.path, names, coded)
+            return
+        every = [*self.types()]
+        with _open(self.path) as stream:
+            for table in read_tables(stream, every, check_encoding(self.encoding), self.multiline, every_line):
+                yield table.select([*names])
 
     def _header(self, encoding: str) -> list[tuple[str, str]]:
         with _open(self.path) as stream:
@@ -89,6 +117,22 @@ def read_csv(path: str | os.PathLike[str], *, encoding: str = "utf-8", multiline
     """
     table = RowFile(path, encoding, multiline).read()
     return table if _is_parquet(path) else pa.table([_as_text(column) for column in table.columns], table.column_names)
+
+
+def _alike(tables: list[pa.Table]) -> list[pa.Table]:
+    """The tables with one schema: a column whose type differs between the files of a folder is text in all of them.
+
+    One missing value can be all that made floats of whole numbers, and must not decide whether a folder can be read. A
+    value and its text have the same code; of a short float that holds for the double that it is, so it is one first.
+    """
+    for place, name in enumerate(tables[0].column_names):
+        if len({table[name].type for table in tables}) > 1:
+            tables = [table.set_column(place, name, _as_text(_widened(table[name]))) for table in tables]
+    return tables
+
+
+def _widened(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.float64()) if pa.types.is_floating(column.type) else column
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -142,7 +186,8 @@ def check_types(types: Mapping[str, str], schema: Schema) -> None:
 
 
 def _is_parquet(path: str | os.PathLike[str]) -> bool:
-    return Path(path).suffix.lower() in (".parquet", ".pq")
+    """Whether it is read as Parquet: by its name, and every folder, which can hold nothing else."""
+    return Path(path).suffix.lower() in (".parquet", ".pq") or os.path.isdir(path)
 
 
 def _unreadable(path: str | os.PathLike[str]) -> BadInput:
@@ -152,14 +197,15 @@ def _unreadable(path: str | os.PathLike[str]) -> BadInput:
             return BadInput(f"{path} is empty: its first line must name the columns")
         if not os.path.lexists(path):
             return BadInput(f"{path} cannot be read: there is no such file, check the path")
+    if os.path.isdir(path):
+        return BadInput(f"{path} cannot be read: a folder may hold Parquet files alone, all with the same columns")
     return BadInput(f"{path} cannot be read: check that it is a CSV, a gzipped CSV or a Parquet file, and is whole")
 
 
-def _declared(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    from pyarrow import parquet
-
-    schema = parquet.ParquetDataset(path).schema
-    return [(name, str(kind)) for name, kind in zip(schema.names, schema.types, strict=True)]
+def _stamps(path: str | os.PathLike[str]) -> list[tuple[int, ...]]:
+    """The identity, size and time of the file, or of the files in a folder."""
+    files = [path, *sorted(Path(path).rglob("*"))] if os.path.isdir(path) else [path]
+    return [(found.st_ino, found.st_size, found.st_mtime_ns) for found in map(os.stat, files)]
 
 
 @contextmanager
@@ -188,21 +234,32 @@ def check_table_path(path: Path) -> None:
 
 def write_table(draft: Path, table: pa.Table, place: Path) -> None:
     """Write rows as CSV, gzipped CSV or Parquet, by the name of the place they are for."""
+    write_tables(draft, [table], place)
+
+
+def write_tables(draft: Path, tables: Iterable[pa.Table], place: Path) -> None:
+    """Write rows that come in tables, one or more, of the same columns. In a CSV, a spreadsheet takes no text for a
+    formula."""
     suffix = place.suffix.lower()
     if suffix in (".csv", ".gz"):
         with pa.output_stream(draft, compression="gzip" if suffix == ".gz" else None) as stream:
-            write_csv(stream, table)
+            opened = partial(pyarrow.csv.CSVWriter, stream, write_options=CELLS)
+            _write_all(map(_harmless, tables), opened)
     else:
         from pyarrow import parquet
 
-        parquet.write_table(table, draft)
+        _write_all(tables, partial(parquet.ParquetWriter, draft))
 
 
-def write_csv(stream: Any, table: pa.Table) -> None:
-    """Write a CSV in which a spreadsheet takes no text for a formula."""
-    safe = [_harmless_column(column) for column in table.columns]
-    table = pa.table(safe, [harmless(name) for name in table.column_names])
-    pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(quoting_style="needed"))
+def _write_all(tables: Iterable[pa.Table], opened: Callable[[pa.Schema], Any]) -> None:
+    rest = iter(tables)
+    with opened((first := next(rest)).schema) as writer:
+        for table in chain([first], rest):
+            writer.write_table(table)
+
+
+def _harmless(table: pa.Table) -> pa.Table:
+    return pa.table([_harmless_column(column) for column in table.columns], [*map(harmless, table.column_names)])
 
 
 def _harmless_column(column: pa.ChunkedArray) -> Any:

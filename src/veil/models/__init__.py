@@ -7,14 +7,16 @@ from ..errors import BadInput
 from ..kernel import Budget
 from .auto import AutoClassifier
 from .base import PrivateClassifier
+from .best_of import BestOf
 from .blend import BlendClassifier
 from .class_shares import ClassSharesClassifier
 from .displays import coefficients, plot_tree
 from .files import read_model
-from .histograms import PrivPfCClassifier, ProjectedHistogramClassifier
+from .histograms import DiffGenClassifier, PrivPfCClassifier, ProjectedHistogramClassifier
 from .linear import LinearSVMClassifier, LogisticRegressionClassifier
 from .naive_bayes import NaiveBayesClassifier
 from .pipeline import PrivatePipeline
+from .privgene import PrivGeneClassifier
 from .selectors import KDiscernibilitySelect, PrivateClusterSelect, PrivateSelectKBest, PrivateSelectThreshold
 from .sparse import SparseLogisticRegressionClassifier, SparseNaiveBayesClassifier
 from .trees import DecisionTreeClassifier, RandomForestClassifier
@@ -23,11 +25,13 @@ CLASSIFIERS = (
     AutoClassifier,
     NaiveBayesClassifier,
     PrivPfCClassifier,
+    DiffGenClassifier,
     ProjectedHistogramClassifier,
     LogisticRegressionClassifier,
     LinearSVMClassifier,
     DecisionTreeClassifier,
     RandomForestClassifier,
+    PrivGeneClassifier,
     BlendClassifier,
     ClassSharesClassifier,
     SparseNaiveBayesClassifier,
@@ -38,14 +42,17 @@ METHODS: dict[str, type[PrivateClassifier]] = {kind.method: kind for kind in CLA
 
 __all__ = [
     "AutoClassifier",
+    "BestOf",
     "BlendClassifier",
     "ClassSharesClassifier",
     "DecisionTreeClassifier",
+    "DiffGenClassifier",
     "KDiscernibilitySelect",
     "METHODS",
     "LinearSVMClassifier",
     "LogisticRegressionClassifier",
     "NaiveBayesClassifier",
+    "PrivGeneClassifier",
     "PrivPfCClassifier",
     "PrivateClassifier",
     "PrivateClusterSelect",
@@ -68,7 +75,7 @@ def load_model(path: str | os.PathLike[str]) -> PrivateClassifier:
     if held.method not in METHODS:
         raise BadInput(f"{path} holds a model of a method that this version of Veil does not have: upgrade")
     kind, settings = METHODS[held.method], held.settings
-    if set(settings) != set(kind().settings()):
+    if not {"epsilon"} <= set(settings) <= set(kind().settings()):  # those of earlier versions may be fewer
         raise BadInput(f"{path} has settings that this version of Veil does not have: upgrade")
     try:
         if held.trace is not None and kind is not AutoClassifier:

@@ -7,8 +7,9 @@ from functools import partial
 from itertools import product
 from typing import Any, Self
 
-from ..choice import ChoiceMaker, Option, Trace
-from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, known
+from ..choice import ChoiceMaker, Fact, Option, Trace
+from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, facts_of, known, planned
+from ..choice.looking import MOST
 from ..choice.trace import NAMES
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
@@ -141,6 +142,16 @@ class AutoClassifier(PrivateClassifier):
 
     def _summary(self) -> str:
         return f"{super()._summary()}; {self.trace_.in_short()}"
+
+
+def foresee(schema: Schema, rows: float, budget: Budget, goal: str = "both") -> Trace:
+    """The choice to expect on so many rows of this schema, by what is declared alone: nothing is asked, and nothing is
+    known of the class shares, so a fit may choose otherwise."""
+    model = AutoClassifier(goal=goal)
+    choose = ChoiceMaker(model._choices(), METAFEATURES, nearby=planned(), goal=model._goal())
+    facts = facts_of(schema, rows, float(min(max(budget.epsilon, LEAST), MOST)))
+    known_facts = tuple(Fact(name, value) for name, value in facts.items())
+    return choose.decide(known_facts, *choose.usable(schema, budget))
 
 
 def _fit(model: PrivateClassifier, source: Source, budget: Budget, totals: "Release[Any]") -> Outcome[Any]:

@@ -3,6 +3,9 @@
 import os
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from types import MethodType
 from typing import Any, Self
 
@@ -13,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..addresses import Address, is_address
 from ..display import amount, html_table, number, readable
 from ..errors import BadInput
 from ..files.artefacts import plain_settings
@@ -23,10 +27,12 @@ from ..plans.binned import in_short
 from ..plans.finding.search import Search
 from ..plans.finish import log_probabilities, probabilities
 from ..plans.outcome import Outcome
-from ..plans.rehearsal import Rehearsal
+from ..plans.rehearsal import Rehearsal, quickly
 from ..plans.run import opened, rehearsing, run
+from ..plans.until import SHARE, Goal, Walk, read_goal, run_until
 from ..questions import Scorer
 from ..schema import Schema
+from ..schema.streams import Stream, stream_of
 from ..synopsis.domain import declared_values
 from ..verdicts import Verdict, of_answers
 from ..verdicts.verdict import shown, warn_if_bad
@@ -49,6 +55,7 @@ NO_SCHEMA = (
     'schema="data.toml"; or schema="public" if the rows are no secret at all'
 )
 
+UNKEPT = "not known: the best of several tries, whose answers were not kept"
 EXACT_SCORE = (
     "an exact score tells about the rows it was measured on: of public rows, take it from sklearn.metrics and predict; "
     "of private ones, pay for it with veil.private_accuracy(model, X, y, epsilon=...)"
@@ -94,13 +101,17 @@ class PrivateEstimator(Published, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit on rows X and their labels y; without y, X holds the label column that the schema names.
 
+        X may also come in batches, and be larger than memory: an Arrow data set or stream, a lazy frame of Polars or
+        DuckDB; it then holds the label.
+
         Names and shapes are checked, values are not: a complaint about one would be an answer about it.
         """
+        X = stream_of(X) or X
         schema, budget = self._schema(X, y), Budget(self.epsilon)
         columns = training_columns(X, y, schema)
         asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": self.purpose}
         self.fit_source(opened(columns, schema, budget, free=self.is_free(schema), **asked), budget)
-        self._finish(X, columns[str(schema.label)])
+        self._finish(X, columns[str(schema.label)] if isinstance(columns, dict) else None)
         return self
 
     def fit_source(self, source: Source, budget: Any) -> Self:
@@ -141,8 +152,9 @@ class PrivateEstimator(Published, BaseEstimator):
     def rehearse(self) -> Rehearsal:
         """The answers that a fit would ask for, with their noise, shown as a plan; nothing is opened or charged."""
         schema, budget = self._schema(None, None), Budget(self.epsilon)
-        outcome = self._run(rehearsing(schema, budget), budget)
-        return Rehearsal(outcome.answers, schema, outcome.trace)
+        with quickly():
+            outcome = self._run(rehearsing(schema, budget), budget)
+            return Rehearsal(outcome.answers, schema, outcome.trace)
 
     def _schema(self, X: Any, y: Any) -> Schema:
         if is_public(self.schema):
@@ -155,6 +167,13 @@ class PrivateEstimator(Published, BaseEstimator):
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in apart}
         texts = {name: repr(value) for name, value in given.items() if isinstance(value, BaseEstimator)}
         return plain_settings({**given, **texts}, self.epsilon)  # an estimator by its name: files hold no code
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name. An address of a ledger looks like one without its password."""
+        found: dict[str, Any] = super().get_params(deep)
+        if is_address(ledger := found["ledger"]) and not isinstance(ledger, (Address, os.PathLike)):
+            found["ledger"] = Address(ledger)
+        return found
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -207,11 +226,56 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         """How much was learned in relation to the noise, judged from the released answers alone."""
         check_is_fitted(self)
         chosen = [release for release in self.searched_ if release.receipt.verb == "choose_bins"]
-        return of_answers((*chosen, *self.releases_), self.schema_)
+        if any(receipt.verb == "best_of" for receipt in self.receipts_):
+            return Verdict("unknown", UNKEPT, "measure it, with veil evaluate")
+        found = of_answers((*chosen, *self.releases_), self.schema_)
+        return found if self.outcome_.until is None else replace(found, advice="")  # a walk was given what it asked for
+
+    def fit_until(self, X: Any, y: Any = None, *, goal: Any, at_most: Any, share: Any = SHARE) -> Self:
+        """Fit with the least epsilon, of seven levels up to `at_most`, at which a goal such as "auc=0.85" or
+        "accuracy=0.8" is met on a `share` of the rows, drawn at random and kept apart. Naive Bayes alone can.
+
+        All of `at_most` is charged, whether or not the goal is reached, and nothing of it is returned; of the model
+        that comes back, `outcome_.ex_post` says what the answers that were looked at lost, and `outcome_.until` where
+        the walk ended. The models are made without a search for bins and without calibration.
+        """
+        X = stream_of(X) or X
+        schema, budget = self._schema(X, y), Budget(at_most)
+        aim, columns = self.aim(goal, schema), training_columns(X, y, schema)
+        asked = {"ledger": self.ledger, "noise": self.random_state, "purpose": f"{self.purpose} until {aim}"}
+        self.hold(self._until(opened(columns, schema, budget, **asked), aim, budget, share, self._walk))
+        self._finish(X, columns[str(schema.label)] if isinstance(columns, dict) else None)
+        return self
+
+    def rehearse_until(self, *, goal: Any, at_most: Any, share: Any = SHARE) -> Rehearsal:
+        """The answers that the last level of `fit_until` would give, with their noise; nothing is opened or charged."""
+        schema, budget = self._schema(None, None), Budget(at_most)
+        aim, walk = self.aim(goal, schema), partial(self._walk, to_the_end=True)
+        return Rehearsal(self._until(rehearsing(schema, budget), aim, budget, share, walk).answers, schema)
+
+    def aim(self, goal: Any, schema: Schema) -> Goal:
+        """The goal that a text names; refuses it if this method cannot be fitted until it is met."""
+        if type(self)._walk is PrivateClassifier._walk:
+            said = f"{self.method} cannot be fitted until a goal is met: use naive-bayes, whose answers are all counts"
+            raise BadInput(said)
+        return read_goal(goal, schema)
+
+    def _until(self, source: Source, goal: Goal, budget: Budget, share: Any, walk: Callable[..., Walk]) -> Outcome[Any]:
+        settings = {**self.settings(), "epsilon": str(budget.epsilon)}
+        return run_until(source, walk, goal, budget, share, method=self.method, settings=settings)
+
+    def _walk(self, training: Source, judging: Source, goal: Goal, at_most: Budget, to_the_end: bool = False) -> Walk:
+        """Walk up levels of epsilon until a model meets the goal on the judging rows."""
+        raise NotImplementedError
 
     def class_scores(self, X: Any) -> npt.NDArray[np.int64]:
-        """Integer scores, rows x classes in the order of `classes_`, from which probabilities are computed."""
+        """Integer scores, rows x classes in the order of `classes_`, from which probabilities are computed. Rows may
+        come in batches."""
         check_is_fitted(self)
+        if (stream := stream_of(X)) is not None:
+            names = inputs(self.schema_, {}, person=False)
+            empty: dict[str, Any] = {name: [] for name in names}
+            return np.concatenate([self.class_scores(rows) for rows in chain([empty], stream.frames(names))])
         codes: Any = self.schema_.encode(feature_columns(X, self.schema_, type(self).__name__), label=False)
         return self.scorer_.scores(codes)[:, self._order]
 
@@ -266,6 +330,7 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
 
 def keep_names(model: Any, X: Any) -> None:
     """Set `n_features_in_` and, if X has column names, `feature_names_in_`."""
+    X = dict.fromkeys(X.types, ()) if isinstance(X, Stream) else X
     schema, words = model.schema_, words_of(X, model.schema_)
     matrix = words is not X and isinstance(words, dict)
     table = X if matrix else as_table(words, schema.public, 0)

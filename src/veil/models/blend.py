@@ -49,7 +49,7 @@ class BlendClassifier(LinearClassifier):
         self.pool = pool
         self.most_cells = most_cells
 
-    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+    def _learn(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         """Budget: 3 % for the class totals, unless they are known; of the rest two thirds for the regression, one third
         for the grid. Returns the sum of their log odds, weighted alike."""
         totals, rest = sized(source, budget, totals)

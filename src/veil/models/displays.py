@@ -56,7 +56,8 @@ def _grown(model: Any, noted: list[Decision]) -> tuple[Node, Any]:
     source: Any = Replay(model.schema_, outcome.releases[len(outcome.known) :])
     totals = next(iter(outcome.known), None)
     if preset != JOSTLE:
-        return grow_tree(source, outcome.left, preset=preset, depth=depth, totals=totals)
+        more = {name: model.settings_.get(name) for name in ("criterion", "shares")}  # earlier versions had none
+        return grow_tree(source, outcome.left, preset=preset, depth=depth, totals=totals, **more)
     learner = jostle(depth)
     (root,) = grow_jostle(source, outcome.left, learner, totals=totals, noted=noted)
     return root, finished([root], learner.prune)

@@ -1,4 +1,4 @@
-"""Classifiers that learn from one published grid: PrivPfC and projected histograms."""
+"""Classifiers that learn from one published grid: PrivPfC, DiffGen and projected histograms."""
 
 from math import prod
 from typing import Any
@@ -7,6 +7,8 @@ from ..errors import BadInput
 from ..kernel import Budget, Release, Source
 from ..plans.finding.search import Search
 from ..plans.finish import Numbers, cell_logs, class_prior, class_totals
+from ..plans.histograms.diffgen import STEPS, diffgen
+from ..plans.histograms.grids import Counted
 from ..plans.histograms.privpfc import MOST_CELLS, privpfc
 from ..plans.histograms.projected_histogram import cut_into, projected_histogram
 from ..questions import CellScores, Scorer
@@ -53,18 +55,73 @@ class PrivPfCClassifier(PrivateClassifier):
 
     def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         learner = _usable(self.learner, self.most_cells)
-        if learner is None:
-            return cells_of(source, budget, totals, pool=self.pool, most_cells=self.most_cells)
-        release, totals = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells, totals=totals)
-        return learn_cells(learner, release, source.schema, _prior(totals, release))
+        counted = privpfc(source, budget, pool=self.pool, most_cells=self.most_cells, totals=totals)
+        return _learned(learner, counted, source)
 
 
 def cells_of(source: Source, budget: Budget, totals: Any, **settings: Any) -> CellScores:
     """PrivPfC's grid, with the class shares of its cells, shrunk to a fit of main effects where they are noisy."""
-    release, totals = privpfc(source, budget, totals=totals, **settings)
+    return _shrunk(*privpfc(source, budget, totals=totals, **settings))
+
+
+def _learned(learner: Any, counted: Counted, source: Source) -> Scorer:
+    """What a learner makes of the cells; without one, their class shares."""
+    release, totals = counted
+    if learner is None:
+        return _shrunk(release, totals)
+    return learn_cells(learner, release, source.schema, _prior(totals, release))
+
+
+def _shrunk(release: Release[Any], totals: Release[Any]) -> CellScores:
+    """The class shares of the cells of a grid, shrunk to a fit of main effects where they are noisy."""
     shape = [axis.size for axis in release.question.axes]
     logs = cell_logs(release.value, shape, release.scale or 1e-9, _prior(totals, release))
     return CellScores(release.question, logs)
+
+
+class DiffGenClassifier(PrivateClassifier):
+    """Classify by a grid that is refined step by step: every column starts as one general value, and each step
+    specialises one value of one column, chosen privately.
+
+    `steps` is the number of choices, `criterion` what they are made by ("majority" or "entropy"), `most_cells` the
+    largest grid. `learner` is a scikit-learn classifier to be trained on the weighted cells; without one every cell has
+    the class shares of its counts, shrunk to a fit of main effects where they are noisy.
+
+    >>> from veil import datasets
+    >>> rows, schema = datasets.load("iris")
+    >>> model = DiffGenClassifier(epsilon=1, schema=schema).fit(rows)
+    >>> model.predict_proba(rows).shape
+    (150, 3)
+    """
+
+    method = "diffgen"
+    search = Search()
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = 1.0,
+        schema: Any = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        learner: Any = None,
+        steps: int = STEPS,
+        criterion: str = "majority",
+        most_cells: int = MOST_CELLS,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+        self.learner = learner
+        self.steps = steps
+        self.criterion = criterion
+        self.most_cells = most_cells
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        learner = _usable(self.learner, self.most_cells)
+        settings = {name: getattr(self, name) for name in ("steps", "criterion", "most_cells")}
+        return _learned(learner, diffgen(source, budget, totals=totals, **settings), source)
 
 
 class ProjectedHistogramClassifier(PrivateClassifier):

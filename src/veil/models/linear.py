@@ -8,6 +8,8 @@ import numpy.typing as npt
 from ..kernel import Budget, Source
 from ..plans.finding.search import Search, widest
 from ..plans.linear import MARGIN_PENALTY, PENALTY, logistic_regression, support_vectors, too_many
+from ..plans.rehearsal import quickly
+from ..plans.run import try_out
 from ..questions import Scorer
 from ..questions.scorers import UNIT
 from ..schema import Schema
@@ -23,6 +25,17 @@ class LinearClassifier(PrivateClassifier):
         """How bins are found; None also where there might then be too many to fit, which nobody should pay to learn."""
         found = super().search_for(schema)
         return None if found and too_many(widest(schema, found)) else found
+
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        """What is learned. It is tried on a table without rows before, so that what the weights, or a grid beside them,
+        would be refused for is refused before the class totals are charged."""
+        if totals is None:
+            with quickly():
+                try_out(self._learn, source.schema, budget)
+        return self._learn(source, budget, totals)
+
+    def _learn(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+        raise NotImplementedError
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """The score of each class, rows x classes in the order of `classes_`; with two, second minus first."""
@@ -60,7 +73,7 @@ class LogisticRegressionClassifier(LinearClassifier):
         self.random_state = random_state
         self.penalty = penalty
 
-    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+    def _learn(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         return logistic_regression(source, budget, penalty=self.penalty, totals=totals)
 
 
@@ -94,5 +107,5 @@ class LinearSVMClassifier(LinearClassifier):
         self.random_state = random_state
         self.penalty = penalty
 
-    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
+    def _learn(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         return support_vectors(source, budget, penalty=self.penalty, totals=totals)

@@ -4,7 +4,8 @@ from typing import Any
 
 from ..kernel import Budget, Source
 from ..plans.finding.search import Search
-from ..plans.naive_bayes import naive_bayes
+from ..plans.naive_bayes import naive_bayes, named
+from ..plans.until import Goal, Walk, naive_bayes_until
 from ..questions import Scorer
 from ..schema import Schema
 from .base import PrivateClassifier
@@ -42,7 +43,11 @@ class NaiveBayesClassifier(PrivateClassifier):
 
     def search_for(self, schema: Schema) -> Search | None:
         found = super().search_for(schema)
-        return found and found._replace(columns=self.columns)
+        return found and found._replace(columns=named(self.columns))
 
     def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         return naive_bayes(source, budget, columns=self.columns, smoothing=self.smoothing, totals=totals)
+
+    def _walk(self, training: Source, judging: Source, goal: Goal, at_most: Budget, to_the_end: bool = False) -> Walk:
+        given: dict[str, Any] = {"columns": self.columns, "smoothing": self.smoothing, "to_the_end": to_the_end}
+        return naive_bayes_until(training, judging, goal, at_most, **given)

@@ -25,6 +25,8 @@ from ..pages import Page, Reported
 from ..plans.finding.search import recoded_as
 from ..plans.narrow import Narrow
 from ..plans.outcome import Outcome
+from ..plans.rehearsal import quickly
+from ..plans.run import try_out
 from ..schema import Schema
 from ..verdicts import Verdict
 from ..verdicts.verdict import warn_if_bad
@@ -81,6 +83,8 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         """Fit the steps one after the other, each on what the selectors before it kept. Returns the fitted steps."""
         steps, fitted, left = self._checked(), list[Any](), budget
         shares = self._shares(steps)
+        for step in steps[1:]:
+            _check_later(step, source.schema, budget)
         for place, step in enumerate(steps):
             part, left = self._part(steps[place:], shares[place:], source.schema, left)
             given = {"schema": source.schema, "ledger": self.ledger, "random_state": self.random_state}
@@ -272,6 +276,21 @@ class PrivatePipeline(Reported, ClassifierMixin, PrivateEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _check_later(step: Any, schema: Schema, budget: Budget) -> None:
+    """Raise BadInput, before the first step is paid, if a later one could be fitted neither on all columns nor on the
+    smallest alone: whatever is selected, it would refuse. Of words there may be too many before a selection."""
+    if schema.texts or not schema.features:
+        return
+    least = min(schema.features, key=lambda column: column.size)
+    alone = tuple(column for column in schema.column if column is least or column.name == schema.label)
+    plan = clone(step).set_params(schema=schema, epsilon=budget.epsilon)._run
+    with quickly():
+        try:
+            try_out(plan, schema.model_copy(update={"column": alone}), budget)
+        except BadInput:
+            try_out(plan, schema, budget)
 
 
 def _named(steps: Sequence[Any]) -> list[tuple[Any, Any]]:

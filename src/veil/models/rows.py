@@ -5,6 +5,7 @@ of the others. So columns are never merged into one array, and lists are taken v
 lists of rows that differ in length are refused.
 """
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,14 +24,18 @@ from ..files.tables import check_types
 from ..schema import Categorical, Numeric, Schema, Text
 from ..schema.columns import text_of
 from ..schema.encoding import as_column, columns_of, in_blocks, numbers, objects_of, picked
+from ..schema.streams import Stream, stream_of
 
 KINDS = "a data frame with text as column names, a NumPy array, a dict of columns or a list of lists"
 
 
-def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
-    """The columns of the schema as {name: values}, with the label: from y or, if y is None, from X."""
+def training_columns(X: Any, y: Any, schema: Schema) -> Any:
+    """The columns of the schema as {name: values}, with the label: from y or, if y is None, from X. Rows that come in
+    batches are handed on as the stream that they are; they must hold the label."""
     if schema.label is None:
         raise BadInput("a classifier needs a label: name the column to predict in the schema")
+    if (stream := stream_of(X)) is not None:
+        return _checked_stream(stream, y, schema)
     everything = [column.name for column in schema.column]
     table = as_table(words_of(X, schema), schema.public, len(everything) - (y is not None))
     if y is not None:
@@ -38,6 +43,14 @@ def training_columns(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
     if schema.label not in named(table) and np.shape(table)[1:] != (len(everything),):
         raise BadInput(f"the fit requires y to be passed, but the target y is None and X has no {schema.label!r}")
     return _columns(table, everything if _is_plain(table) else [*inputs(schema, table), schema.label], schema)
+
+
+def _checked_stream(rows: Stream, y: Any, schema: Schema) -> Stream:
+    """The stream, if all its columns can be read as the schema declares them."""
+    if y is not None:
+        raise BadInput("rows that come in batches must hold the label among their columns: leave y out")
+    check_types(rows.types, schema)
+    return rows
 
 
 def feature_columns(X: Any, schema: Schema, model: str) -> dict[str, Any]:
@@ -101,15 +114,17 @@ def named(table: Any) -> list[str]:
 
 def as_table(X: Any, public: bool, width: int) -> Any:
     """A frame or mapping unchanged; anything else as a 2-d array. An empty list becomes one with `width` columns."""
-    if isinstance(X, Mapping) or hasattr(X, "column_names"):
+    if isinstance(X, Mapping) or hasattr(X, "column_names") and not isinstance(X, Stream):
         return X
-    if hasattr(X, "collect_schema") and hasattr(X, "collect"):  # first, since looking at its columns would warn
-        raise BadInput("the data frame is lazy: collect it first")
+    if stream_of(X) is not None or hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise BadInput("the rows come in batches, or are lazy: collect them first")
     if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
         return X
     if issparse(X):
         raise BadInput("sparse data was passed, but dense data is required: use X.toarray()")
-    if isinstance(X, Sequence) and not isinstance(X, (str, bytes)):
+    if isinstance(X, (str, os.PathLike)):
+        raise BadInput("X must be rows, not the path of a file: read it first, such as veil.read_csv(path)")
+    if isinstance(X, Sequence) and not isinstance(X, bytes):
         return _from_lists(X, width)
     if not isinstance(X, np.ndarray) and not public:  # converting it may depend on its values
         raise BadInput(f"X must be {KINDS}")

@@ -77,5 +77,5 @@ class SparseLogisticRegressionClassifier(LinearClassifier):
         self.words_per_row = words_per_row
         self.penalty = penalty
 
-    def _plan(self, source: Source, budget: Budget) -> Scorer:
+    def _plan(self, source: Source, budget: Budget, totals: Any = None) -> Scorer:
         return sparse_logistic(source, budget, words_per_row=self.words_per_row, penalty=self.penalty)

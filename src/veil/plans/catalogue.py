@@ -74,6 +74,14 @@ CARDS = (
     ),
     Card(
         "tree",
+        "one tree, as in the paper",
+        "comparison with the paper alone: counts of all columns at every level cost more than choices",
+        0.6,
+        "Blum, Dwork, McSherry, Nissim 2005",
+        preset="sulq",
+    ),
+    Card(
+        "tree",
         "one tree that decides at every node how to go on",
         "as preset veil; better where no class is much larger than the others",
         0.2,
@@ -141,6 +149,20 @@ CARDS = (
         "Vinterbo 2012",
     ),
     Card(
+        "diffgen",
+        "a table refined step by step",
+        "a table to keep, where columns have taxonomies; PrivPfC knows the noise before it chooses",
+        0.4,
+        "Mohammed, Chen, Fung, Yu 2011",
+    ),
+    Card(
+        "privgene",
+        "a weighted sum, bred by selection",
+        "comparison with the paper alone: logistic regression learns more",
+        14,
+        "Zhang, Xiao, Yang, Zhang, Winslett 2013",
+    ),
+    Card(
         "sparse-naive-bayes",
         "each word by itself, multiplied",
         "texts, rows of a sparse matrix",
@@ -166,4 +188,17 @@ def presets(method: str) -> tuple[str, ...]:
 def seconds(method: str, rows: int, columns: int) -> float:
     """About how long a fit takes on one core; for a method with presets, that of the first."""
     card = next(card for card in CARDS if card.method == method)
+    if method in CHOOSING:
+        return to_choose(int(min(100_000, max(100, 3 * rows), GRIDS * (columns / 10) ** 6)), rows, columns)
     return card.seconds * rows / 100_000 * max(columns, 1) / 10
+
+
+CHOOSING = ("privpfc", "blend")  # which choose among about three grids for each row at epsilon 1, up to 100,000
+GRIDS = 12_400  # about so many small grids there are of ten columns; of fourteen, 89,673
+EACH, LOOK = 1.3e-4, 6e-9  # seconds for each candidate, and for each row that is looked at
+
+
+def to_choose(candidates: int, rows: int, columns: int) -> float:
+    """About how many seconds it takes to choose one of so many grids: with 14 columns, rows are looked at once for
+    about a hundred of them; with more columns, grids have less in common."""
+    return candidates * (EACH + min((columns / 14) ** 3 / 100, 1) * rows * LOOK)

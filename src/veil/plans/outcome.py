@@ -23,7 +23,8 @@ class Outcome(Generic[Made]):
     `schema` declares what was public about the rows, with the bins that were found; `releases` are the answers in the
     order in which they were asked, `searched` those by which bins were found before (the class totals among them are
     the first of `releases` too, for the method uses them), and `receipts` the charges for all of them. `trace` tells,
-    in plain values, how the method was chosen, if it was.
+    in plain values, how the method was chosen, if it was; `until` which goal a walk up levels of epsilon had, whether
+    it was reached, and at which level the walk stopped (see `plans.until`).
     """
 
     made: Made
@@ -34,6 +35,13 @@ class Outcome(Generic[Made]):
     receipts: tuple[Receipt, ...]
     searched: tuple[Release[Any], ...] = ()
     trace: Mapping[str, Any] | None = None
+    until: Mapping[str, Any] | None = None
+
+    @property
+    def ex_post(self) -> Fraction:
+        """What was lost by what was looked at: less than `epsilon` if finer answers were paid for and left unseen. It
+        is known only afterwards, and nothing of the charge is returned."""
+        return self.epsilon if self.until is None else Budget(self.until["level"]).epsilon
 
     @property
     def epsilon(self) -> Fraction:

@@ -1,7 +1,11 @@
 """Rehearsal: the answers that a run would ask for, which show themselves as a plan."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from ..display import amount, html_table, number, text_table
@@ -10,6 +14,40 @@ from ..schema import Schema
 
 HEADER = ["answer", "about", "epsilon", "noise scale", "95 % of counts within"]
 MADE_UP = "The plan: nothing was opened or charged; questions that follow from earlier answers follow from made-up rows"
+FEW = 100  # candidates that stand for all of them in a rehearsal
+_pools: ContextVar[list[int] | None] = ContextVar("pools", default=None)
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """Within it, a plan that would choose among thousands of candidates draws a hundred to stand for them: made-up rows
+    hold no signal, so that any of them may be the one. A Rehearsal that is made within it tells the true number."""
+    token = _pools.set([])
+    try:
+        yield
+    finally:
+        _pools.reset(token)
+
+
+def drawn(pool: int) -> int:
+    """How many candidates to draw: the whole pool or, in a rehearsal, a few of it."""
+    found = _pools.get()
+    if found is None:
+        return pool
+    found.append(pool)
+    return min(pool, FEW)
+
+
+def _in_full(releases: "Iterable[Release[Any]]") -> "Iterator[Release[Any]]":
+    """The same answers; choices among a few that stood for many tell of how many."""
+    pools = iter(_pools.get() or ())
+    for release in releases:
+        receipt = release.receipt
+        if receipt.verb == "choose" and receipt.question.endswith(" by ExpectedCorrect") and (pool := next(pools, 0)):
+            words = f"one of up to {pool} by ExpectedCorrect"
+            yield replace(release, receipt=replace(receipt, question=words))
+        else:
+            yield release
 
 
 class Rehearsal(tuple[Release[Any], ...]):
@@ -24,13 +62,18 @@ class Rehearsal(tuple[Release[Any], ...]):
     def __new__(
         cls, releases: "Iterable[Release[Any]]", schema: Schema, trace: Mapping[str, Any] | None = None
     ) -> "Rehearsal":
-        self = super().__new__(cls, releases)
+        self = super().__new__(cls, _in_full(releases))
         self.schema, self.trace = schema, trace
         return self
 
     def plan(self) -> list[tuple[Any, ...]]:
         """A tuple for each answer: verb, question, share of epsilon, noise scale, and 95 % error of its counts."""
         return [plan_row(release, self.schema.rows_per_person) for release in self]
+
+    def forecast(self) -> Any:
+        """What to expect of the run: the cost, time and memory, a verdict and, if it is known, the quality."""
+        # found late: a forecast knows verdicts and choices, which know rehearsals
+        return import_module("veil.forecast").forecast(self, self.schema)
 
     def _shown(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
         return MADE_UP, HEADER, [(*row[:2], *map(plan_cell, row[2:])) for row in self.plan()]
@@ -52,5 +95,12 @@ def plan_row(release: Any, people: int) -> tuple[Any, ...]:
 
 
 def plan_cell(value: Any) -> str:
-    """A number of a plan as text; "" for None."""
-    return "" if value is None else amount(value) if isinstance(value, Fraction) else number(value)
+    """A number of a plan as text: exact if it is an amount and short, else about; "" for None.
+
+    >>> plan_cell(Fraction(1, 4)), plan_cell(Fraction(9409, 240000)), plan_cell(None)
+    ('0.25', '0.0392', '')
+    """
+    if not isinstance(value, Fraction):
+        return "" if value is None else number(value)
+    exact = amount(value)
+    return exact if len(exact) <= 7 or not 1e-9 < value < 1e9 else number(float(value))  # floats hold no more

@@ -14,7 +14,7 @@ from ..schema import Categorical, Date, Numeric, Schema
 from ..schema.calendars import PARTS
 from .finding.search import Found, Search, search, to_pool, to_search, widest
 from .outcome import OWN_LEDGERS, Outcome
-from .rehearsal import Rehearsal
+from .rehearsal import Rehearsal, quickly
 from .sizing import Known
 
 GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are
@@ -111,7 +111,8 @@ def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None
 
     Where later questions depend on earlier answers, as in a tree, these are one example of what it may ask.
     """
-    return Rehearsal(run(rehearsing(schema, budget), plan, budget, how=how).answers, schema)
+    with quickly():
+        return Rehearsal(run(rehearsing(schema, budget), plan, budget, how=how).answers, schema)
 
 
 def rehearsing(schema: Schema, budget: Budget) -> Source:

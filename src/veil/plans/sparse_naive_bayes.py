@@ -1,7 +1,6 @@
 """Naive Bayes on words (Vaidya, Shafiq, Basu, Hong 2013), for sparse rows: count the words by class, and multiply."""
 
 from collections.abc import Sequence
-from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +79,6 @@ def _checked(schema: Schema, rules: str, smoothing: float) -> str:
         raise BadInput("the schema must name a label, and have one text column with words or buckets")
     if rules not in RULES:
         raise BadInput(f"rules must be one of {', '.join(RULES)}")
-    if not isinstance(smoothing, Real) or not 1e-9 <= smoothing <= 1e9:
+    if not isinstance(smoothing, (int, float, np.integer, np.floating)) or not 1e-9 <= smoothing <= 1e9:
         raise BadInput("smoothing must be a number between 1e-9 and 1e9")
     return schema.texts[0].name

@@ -3,7 +3,8 @@
 from .answers import Estimate, Marginal
 from .histogram.publishing import HISTOGRAMS
 from .histogram.table import Histogram
-from .publish import PUBLISHERS, find_plan, load_synopsis, publish, rehearse_publish
+from .publish import PUBLISHERS, SYNTHESISERS, find_plan, load_synopsis, publish, rehearse_publish
+from .synthetic import SyntheticTable
 from .table import Synopsis
 
 __all__ = [
@@ -12,7 +13,9 @@ __all__ = [
     "Histogram",
     "Marginal",
     "PUBLISHERS",
+    "SYNTHESISERS",
     "Synopsis",
+    "SyntheticTable",
     "find_plan",
     "load_synopsis",
     "publish",

@@ -145,7 +145,7 @@ def _in_range(column: Any, wanted: Any) -> Numbers:
 
 def _example(column: Any) -> str:
     if not isinstance(column, Date):
-        return "(30, 50) or (30, None)"
+        return "(30, 50) or (30, None), on the command line 30..50 or 30.."
     first, *_, last = PARTS.get(str(column.unit)) or map(written, column.bounds)
     return f"({first!r}, {last!r}) or ({first!r}, None)"
 

@@ -36,14 +36,14 @@ def draw_columns(
     if values not in ("uniform", "midpoint"):
         raise BadInput('values must be "uniform" or "midpoint"')
     chance = np.random.default_rng(random_state)
-    *places, labels = draw_cells(release, _number(rows), chance, [] if missing else _known(schema, release))
+    *places, labels = draw_cells(release, number_of(rows), chance, [] if missing else _known(schema, release))
     drawn: dict[str, Drawn] = {}
     axes = {part.column: (part, place) for part, place in zip(release.question.axes, places, strict=True)}
     for column in schema.column:
         if column.name == schema.label and release.classes == schema.classes:
             drawn[column.name] = declared_values(schema.classes)[labels], None
         elif column.name in axes:
-            drawn[column.name] = _draw(column, *axes[column.name], chance, values)
+            drawn[column.name] = draw_group(column, *axes[column.name], chance, values)
         elif all_columns:
             drawn[column.name] = _unknown(column, len(labels), chance, values)
     return drawn
@@ -62,7 +62,7 @@ def draw_from_cells(
         raise BadInput('values must be "uniform" or "midpoint"')
     chance, estimates = np.random.default_rng(random_state), np.maximum(table, 0).ravel()
     total = estimates.sum()
-    if (asked := _number(rows)) is None and total > MOST_ROWS:
+    if (asked := number_of(rows)) is None and total > MOST_ROWS:
         raise BadInput(TOO_MANY)
     many = round(total) if asked is None else asked
     shares = estimates / total if total else np.full(len(estimates), 1 / len(estimates))
@@ -70,10 +70,10 @@ def draw_from_cells(
     chance.shuffle(cells)
     places = np.unravel_index(cells, table.shape)
     columns = zip(schema.features, parts, places, strict=True)
-    return {column.name: _draw(column, part, place, chance, values) for column, part, place in columns}
+    return {column.name: draw_group(column, part, place, chance, values) for column, part, place in columns}
 
 
-def _number(rows: int | None) -> int | None:
+def number_of(rows: int | None) -> int | None:
     if rows is not None and (not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MOST_ROWS):
         raise BadInput(f"rows must be a whole number from 0 to {MOST_ROWS:,}")
     return rows
@@ -126,10 +126,10 @@ def _unknown(column: Any, rows: int, chance: np.random.Generator, values: str) -
     """A column that was not counted: uniform draws from its declared domain; nothing for free text."""
     if isinstance(column, Text):
         return np.full(rows, None), np.ones(rows, np.bool_)
-    return _draw(column, axis(column, level=0).axes[0], np.zeros(rows, np.uint8), chance, values)
+    return draw_group(column, axis(column, level=0).axes[0], np.zeros(rows, np.uint8), chance, values)
 
 
-def _draw(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator, values: str) -> Drawn:
+def draw_group(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator, values: str) -> Drawn:
     """A value for each row, drawn from its group."""
     if isinstance(column, Numeric) and values == "midpoint":
         return _typed(column, _midpoints(column, part)[groups])

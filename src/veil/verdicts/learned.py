@@ -24,7 +24,7 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     """The verdict on what was learned from these answers."""
     rows, missing = counted(releases), mostly_missing(releases)
     evidence, weights = of_counts(releases), of_weights(releases, schema)
-    check = of_check(releases) if weights else None
+    check = of_check(releases) if weights or evidence is None else None
     check = check if check and check.tells else None
     if weights is None and any(release.receipt.verb.startswith("minimise") for release in releases):
         return Verdict("unknown", "not known: the weights are of another version of Veil", MEASURE)
@@ -36,7 +36,7 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     found = [
         rows.words(schema) if rows else "",
         missing_words(missing),
-        weights_words(weights) if weights else counts_words(evidence, releases),
+        weights_words(weights) if weights else "" if check and evidence is None else counts_words(evidence, releases),
         check_words(check) if check else "",
     ]
     said = f"{LEADS.get(level, level)}: {'; '.join(filter(None, found))}"
@@ -45,7 +45,7 @@ def of_answers(releases: Releases, schema: Schema) -> Verdict:
     if rows is not None and rows.level(schema) != "good":
         return Verdict(level, said, rows.advice())
     unseen = missing or (check is not None and check.noise_share >= CHECKS[1])
-    if weights is None and evidence is None:
+    if weights is None and evidence is None and check is None:
         return Verdict(level, said, MORE)
     known = None if weights and level == "fair" else check or evidence
     return Verdict(level, said, CHECK if unseen else advice(level, releases, known))
@@ -58,7 +58,9 @@ def noise_level(evidence: Evidence | None, weights: Weights | None, check: Evide
         by_pull = level_of(1 - weights.pull, PULLS[: 2 if weights.of_words else 3])
         by_check = level_of(check.noise_share, CHECKS) if check else "fair"
         return worst("fair", by_check, by_pull, "poor" if weights.noise >= weights.size else "good")
-    return "nothing" if evidence is None else level_of(evidence.noise_share, SHARES)
+    if evidence is None:  # no counts but, perhaps, those of a model's own odds
+        return level_of(check.noise_share, CHECKS) if check else "nothing"
+    return level_of(evidence.noise_share, SHARES)
 
 
 def part_words(share: float) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...kernel import Budget, Source
 from ...schema import Numeric
-from ...schema.fine import Fine, finest
+from ...schema.fine import STEPS, Fine, finest
 from .binnings import CELLS, Places, Ways, ways_to_cut
 
 SHARE = Fraction(1, 10)  # of a column's equal part of epsilon, for choosing its bins
@@ -83,3 +83,23 @@ def cut(column: Numeric, fine: Fine, places: Places) -> Numeric:
     low, high = column.bounds
     inner = [float(edge) for edge in np.unique(fine.cuts[places]) if low < edge < high]
     return Numeric(**{**column.model_dump(), "edges": (low, *inner, high)})
+
+
+def evenly(declared: Numeric, column: Numeric, parts: int) -> Numeric:
+    """The column with the bins that were found for it as it was declared, cut further at the ends of so many equal
+    parts of its range; unchanged without any."""
+    if not parts or column.edges is None:
+        return column
+    fine = finest(declared)
+    even = fine.steps[np.arange(parts + 1) * STEPS // parts]
+    return cut(column, fine, np.union1d(np.searchsorted(fine.cuts, column.edges), even))
+
+
+def one_by_one(column: Numeric) -> Numeric:
+    """The column with a bin for each whole number between its bounds."""
+    return Numeric(**{**column.model_dump(), "bins": values_of(column)})
+
+
+def values_of(column: Numeric) -> int:
+    """How many whole numbers lie between the bounds."""
+    return int(column.bounds[1] - column.bounds[0]) + 1

@@ -10,8 +10,10 @@ from ...kernel import Budget, Release, Source, replaced
 from ...questions import WHOLE
 from ...schema import Categorical, Numeric, Schema
 from ..sizing import Known
-from .bins import MOST, choices, find_bins, number_of_cells
+from .bins import MOST, choices, evenly, find_bins, number_of_cells, one_by_one, values_of
 from .pools import at_most, candidates, find_pools
+
+ROOM = 12  # rows times epsilon, divided by the number of columns, that a bin of a single whole number needs
 
 
 class Search(NamedTuple):
@@ -21,6 +23,9 @@ class Search(NamedTuple):
     it has a `signal` of this many rows times epsilon, divided by the number of columns; windows have `fineness` times
     the root of that in cells. Of a column of categories at most so many `values` stand alone. `columns` are those that
     the method uses (None: all).
+
+    For methods that draw numbers from within a bin: the bins found are cut further at the ends of `even` equal parts of
+    the range; and of whole numbers, up to `each` have a bin each, if rows times epsilon allow it, and nothing is asked.
     """
 
     percent: int = 3
@@ -28,6 +33,8 @@ class Search(NamedTuple):
     fineness: float = 0.5
     values: int = 1000
     columns: Sequence[str] | None = None
+    even: int = 0
+    each: int = 0
 
 
 class Found(NamedTuple):
@@ -56,14 +63,23 @@ def to_pool(schema: Schema, how: Search) -> list[Categorical]:
 
 def widest(schema: Schema, how: Search) -> Schema:
     """The schema with as many bins and values as a search may find."""
-    bins = [Numeric(**{**one.model_dump(), "edges": _many(one)}) for one in to_search(schema, how)]
+    bins = [
+        one_by_one(one)
+        if _few(one, how.each)
+        else Numeric(**{**one.model_dump(), "edges": _many(one, MOST + 2 + how.even)})
+        for one in to_search(schema, how)
+    ]
     return replaced(schema, [*bins, *(at_most(column, how.values) for column in to_pool(schema, how))])
 
 
-def _many(column: Numeric) -> tuple[float, ...]:
+def _many(column: Numeric, bins: int) -> tuple[float, ...]:
     """Edges of as many bins; of fewer, where there are not as many numbers between the bounds."""
-    steps = np.linspace(*column.bounds, MOST + 3)
+    steps = np.linspace(*column.bounds, bins + 1)
     return tuple(np.unique(np.floor(steps) if column.integer else steps).tolist())
+
+
+def _few(column: Numeric, most: float) -> bool:
+    return column.integer and values_of(column) <= most
 
 
 def recoded_as(source: Source, schema: Schema) -> Source:
@@ -87,10 +103,14 @@ def search(source: Source, budget: Budget, how: Search, totals: Known = None) ->
     rows = max(float(totals.value.sum()), 0.0)
     found, pooled = find_pools(source, budget, rows, features, how.values)
     spent += pooled
-    binned = list[Numeric]()
     signal = rows * float(min(source.per_row(budget), Fraction(10**9)))
+    alone = [column for column in columns if _few(column, min(how.each, signal / len(features) / ROOM))]
+    binned = [*map(one_by_one, alone)]
     cells = number_of_cells(signal / len(features), how.fineness)
-    for choice in choices(columns, budget, signal, len(features), how.signal):
-        binned += find_bins(source, choice, rows, cells)
+    for choice in choices(
+        [column for column in columns if column not in alone], budget, signal, len(features), how.signal
+    ):
+        found_bins = find_bins(source, choice, rows, cells)
+        binned += [evenly(*both, how.even) for both in zip(choice.columns, found_bins, strict=True)]
         spent += choice.budget.epsilon
     return Found(source.recode(*found, *binned), Budget(budget.epsilon - spent), {"totals": totals})

@@ -8,6 +8,7 @@ from ...errors import BadInput
 from ...kernel import PARTS, Budget, ExpectedCorrect, Source, whole
 from ...questions import WHOLE
 from ..finish import Numbers
+from ..rehearsal import drawn
 from ..sizing import Known, sized
 from .grids import Counted, grids, level_axes
 
@@ -48,7 +49,7 @@ def privpfc(
         each = max(CANDIDATES_PER_ROW, len(source.schema.features) ** 2 / 15)
         pool = int(np.clip(each * rows * choosing, *POOL))
     score = ExpectedCorrect(max(counting, 1e-3), class_weights(expected))
-    grid = source.choose(grids(source.schema, cells, pool), score, to_choose).value
+    grid = source.choose(grids(source.schema, cells, drawn(pool)), score, to_choose).value
     return Counted(source.count(grid, to_count), size)
 
 

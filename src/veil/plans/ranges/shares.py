@@ -1,7 +1,8 @@
 """The share of a node's rows in its left half: what a noisy difference of the halves tells about it.
 
-A half may hold all rows, the rows may be spread evenly, or anything between: the prior is a mixture of twelve shapes,
-whose weights are learned from the released counts of each level. All of it is post-processing.
+A half may hold all rows, the rows may be spread evenly, or as the neighbours of the node lead to expect, or anything
+between: the prior is a mixture of seventeen shapes, whose weights are learned from the released counts of each level.
+All of it is post-processing.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +13,9 @@ from scipy.special import betaln
 
 Numbers = npt.NDArray[np.float64]
 BETAS = np.array([0.05, 0.2, 0.5, 1, 2.5, 6, 15, 40, 120, 400])  # symmetric beta distributions; then all, and half
-MANY = len(BETAS) + 2  # shapes: all rows in one half, the betas, and exactly half of them in each
+UPRIGHT = len(BETAS) + 2  # shapes: all rows in one half, the betas, and exactly half of them in each
+LEANING = 1 / (4 * (2 * np.array([6, 15, 40, 120]) + 1))  # variances around the expected share; last, exactly that
+MANY = UPRIGHT + len(LEANING) + 1
 SURE = 15  # standard deviations of noise, beyond which a node has rows enough for formulas instead of a grid
 POINTS = np.sin(np.linspace(0, 1, 97) * np.pi / 2) ** 2  # shares at which the likelihood is computed
 AT_ONCE = 1 << 10  # nodes, so that the grid stays in the cache
@@ -32,7 +35,7 @@ def _masses() -> Numbers:
     """The probability of each point under each shape, shapes x points."""
     fine = (np.arange(97 * 64) + 0.5) / (97 * 64)
     nearest, share = np.rint(fine * 96).astype(int), np.sin(fine * np.pi / 2) ** 2
-    masses = np.zeros((MANY, 97))
+    masses = np.zeros((UPRIGHT, 97))
     masses[0, [0, -1]], masses[-1, 48] = 0.5, 1
     for place, power in enumerate(BETAS, 1):
         density = (4 * share * (1 - share)) ** (power - 0.5)  # in equal steps of the angle
@@ -46,20 +49,32 @@ MOMENTS = np.concatenate([MASSES * POINTS**power for power in range(3)]).T.astyp
 )  # half the time of doubles
 APART = (2 * POINTS - 1).astype(np.float32)
 LEAST = 1e-30
-VARIANCES = np.concatenate([[0.25], 1 / (4 * (2 * BETAS + 1)), [0]])  # of the left share under each shape
+VARIANCES = np.concatenate([[0.25], 1 / (4 * (2 * BETAS + 1)), [0], LEANING, [0]])  # of the share under each shape
 
 
-def shapes(difference: Numbers, rows: Numbers, deviation: Numbers) -> Shapes:
+def before_counting(even: Numbers, expected: Numbers, weights: Numbers) -> tuple[Numbers, Numbers]:
+    """The mean and variance of each node's left share if nothing was counted below it: around the `even` share, that
+    of its cells, or the `expected` one."""
+    leaning = float(weights[UPRIGHT:].sum())
+    apart = expected - even
+    return even + leaning * apart, float(weights @ VARIANCES) + leaning * (1 - leaning) * apart**2
+
+
+def shapes(difference: Numbers, rows: Numbers, deviation: Numbers, expected: Numbers) -> Shapes:
     """What each shape makes of a node with so many rows, whose halves differ by `difference`, with noise of this
-    standard deviation: that of the difference of two Laplace variables."""
-    found = Shapes(*np.zeros((3, len(rows), MANY)))
+    standard deviation: that of the difference of two Laplace variables. `expected` is the share that neighbours tell.
+    """
+    found = Shapes(*np.empty((3, len(rows), MANY)))
     for start in range(0, len(rows), AT_ONCE):
         part = slice(start, start + AT_ONCE)
+        leaning = _leaning(difference[part], rows[part], deviation[part], expected[part])
+        for whole, computed in zip(found, leaning, strict=True):
+            whole[part, UPRIGHT:] = computed
         known = rows[part] > SURE * deviation[part]
         for some, rule in ((~known, _noisy), (known, _clear)):
             places = start + np.flatnonzero(some)
             for whole, computed in zip(found, rule(difference[places], rows[places], deviation[places]), strict=True):
-                whole[places] = computed
+                whole[places, :UPRIGHT] = computed
     return found
 
 
@@ -72,7 +87,7 @@ def _likelihood(distance: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _noisy(difference: Numbers, rows: Numbers, deviation: Numbers) -> Shapes:
     """By a grid of shares, for nodes whose rows do not stand out of the noise."""
     at, scale = ((part / deviation).astype(np.float32)[:, None] for part in (difference, rows))
-    sums = (_likelihood(at - scale * APART) @ MOMENTS).astype(np.float64).reshape(-1, 3, MANY)
+    sums = (_likelihood(at - scale * APART) @ MOMENTS).astype(np.float64).reshape(-1, 3, UPRIGHT)
     likelihood = sums[:, 0] + LEAST
     return Shapes(likelihood, sums[:, 1] / likelihood, sums[:, 2] / likelihood)
 
@@ -101,6 +116,17 @@ def _clear(difference: Numbers, rows: Numbers, deviation: Numbers) -> Shapes:
     return Shapes(np.hstack(likelihood) + TINY, mean, np.hstack(spread) + mean**2)
 
 
+def _leaning(difference: Numbers, rows: Numbers, deviation: Numbers, expected: Numbers) -> Shapes:
+    """The shapes around the expected share: normal distributions, and that share for certain."""
+    share, blur = ((1 + difference / rows) / 2)[:, None], (deviation / rows / 2)[:, None]
+    centre, both = expected[:, None], LEANING + blur**2
+    height = 2 * blur * np.exp(-((share - centre) ** 2) / (2 * both)) / np.sqrt(2 * np.pi * both)
+    certain = _likelihood((difference - rows * (2 * expected - 1)) / deviation)[:, None]
+    drawn = np.clip(centre + (share - centre) * LEANING / both, 0, 1)
+    mean, spread = np.hstack([drawn, centre]), np.hstack([LEANING * blur**2 / both, 0 * centre])
+    return Shapes(np.hstack([height, certain]) + TINY, mean, spread + mean**2)
+
+
 def learned(found: Shapes, before: Numbers) -> Numbers:
     """The weights of the shapes that explain these nodes best, drawn to those of the level above (EM)."""
     step = -(-len(found.likelihood) // LEARNED_FROM) or 1
@@ -116,5 +142,5 @@ def posterior(found: Shapes, weights: Numbers) -> tuple[Numbers, Numbers]:
     """The mean and variance of each node's left share, over all shapes."""
     parts = found.likelihood * weights
     parts /= parts.sum(axis=1, keepdims=True)
-    mean, square = (parts * found.mean).sum(axis=1), (parts * found.square).sum(axis=1)
+    mean, square = (np.einsum("ns,ns->n", parts, of) for of in (found.mean, found.square))
     return mean, np.maximum(square - mean**2, 0)

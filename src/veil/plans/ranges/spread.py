@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .measured import Measured
-from .shares import MANY, VARIANCES, Numbers, learned, posterior, shapes
+from .shares import MANY, Numbers, before_counting, learned, posterior, shapes
+from .slopes import expected_shares
 
 HEARD = 0.3  # standard deviations of noise, below which a node's rows teach nothing about shapes
 
@@ -43,11 +44,12 @@ def _divided(
     """The mean and variance of the left share of all nodes of a level, and the weights of the shapes that it taught.
 
     The measured left half is the inverse-variance mean of its own estimate and of what the right half leaves. A node
-    without counts below is divided as its cells are, and a node with cells in one half only is known.
+    without counts below is divided as its cells and its neighbours are, and a node with cells in one half only is
+    known.
     """
     left, right = measured.domain.held[level + 1].reshape(-1, 2).T
-    share = left / np.maximum(left + right, 1)
-    prior = float(weights @ VARIANCES)
+    expected = expected_shares(measured.domain, level, rows)
+    share, prior = before_counting(left / np.maximum(left + right, 1), expected, weights)
     spread = np.where((left > 0) & (right > 0), prior + (0.25 - prior) / np.maximum(rows, 1), 0)  # few rows: by chance
     trust, other = 1 / variances.reshape(-1, 2).T
     seen = np.flatnonzero((trust + other > 0) & (left > 0) & (right > 0) & (rows > 0))
@@ -57,7 +59,7 @@ def _divided(
     trust, other, total = trust[seen], other[seen], rows[seen]
     half = (first * trust + (total - second) * other) / (trust + other)
     deviation = 2 / np.sqrt(trust + other)
-    found = shapes(2 * half - total, total, deviation)
+    found = shapes(2 * half - total, total, deviation, expected[seen])
     heard = total > HEARD * deviation
     if heard.any():
         weights = learned(type(found)(*(part[heard] for part in found)), weights)

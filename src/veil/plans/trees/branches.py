@@ -77,7 +77,7 @@ class Cuts:
         self.grids += [axis(features[0], 0)] if gathered else []
         self.widths = np.array([grid.size for grid in self.grids])
         axes = [grid.axes[0] for grid in self.grids]
-        self._of_column = [(name, at, stacked([axes[p] for p in at])) for name, at in by_column(axes).items()]
+        self.of_column = [(name, at, stacked([axes[p] for p in at])) for name, at in by_column(axes).items()]
         self.columns = np.array([grid.columns[0] for grid in self.grids], object)
         self.roots = [runs(c, RUNS) if isinstance(c, Numeric) else axis(c) for c in features]
         self._sizes = [column.size for column in features]
@@ -98,7 +98,7 @@ class Cuts:
         candidate of a single group, which leaves a node as it is, is always allowed."""
         reach = np.array([node.reach for node in nodes], np.float64).T
         idle = np.empty((len(self.grids), len(nodes)), np.bool_)  # all codes that the node can have are in one group
-        for name, places, (groups, starts) in self._of_column:
+        for name, places, (groups, starts) in self.of_column:
             codes = reach[self._places[name]]
             idle[places] = np.logical_or.reduceat(groups @ codes == codes.sum(axis=0), starts)
         staying: Truths = self.widths == 1

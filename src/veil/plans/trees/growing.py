@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...kernel import MOST_COUNTS, Budget, Cellwise, Entropy, Gini, Majority, Release, Source
-from ...questions import CellScores, Predicted
+from ...questions import CellScores, Predicted, Tree, grid
 from .branches import Cuts, Node
 
 CUT_SCORES: dict[str, Cellwise] = {"entropy": Entropy(), "gini": Gini(), "majority": Majority()}
@@ -19,21 +19,33 @@ LEAST_SCALE = 1e-9  # an astronomical budget has a scale that rounds to zero
 
 @dataclass(frozen=True)
 class Rules:
-    """How trees are grown. The budget of a path from root to leaf has equal units: each choice takes one, each test of
-    node sizes one, and the counts of a leaf `leaf` units, or all that is left."""
+    """How trees are grown. The budget of a path from root to leaf has equal units: the choices of a level take `split`
+    of them, a test of node sizes `stop`, and the counts of a leaf `leaf`, or all that is left."""
 
     score: str | None  # the score by which cuts are chosen; None: cuts are drawn by public coins
     depth: int | None = None  # None: by the number of rows
     trees: int | None = 1  # None: by the number of rows
     tested: bool = False  # a node is divided only if its noisy size is large enough
+    counted: bool = False  # cuts are chosen by noisy counts of every column, not by a private choice
     support: bool = False  # a node is divided only if, were all cuts even, it would hold enough rows
     gathered: bool = False  # categories may be divided in groups, and a node may be left as it is
     rooted: bool = False  # each column has a tree of its own, which begins with it
     prune: str | None = None
+    stop: int = 1
+    split: int = 1
     leaf: int = 1
     demand: float = 1.0  # the test of sizes: average count of a branch over its noise, at least
     frugal: bool = False  # a leaf takes its `leaf` units alone, and the rest of its path stays unspent
     handicap: float = 0.0  # score a cut must gain for each extra branch, in noise scales of all classes
+
+    @property
+    def test(self) -> int:
+        """The units that a test of sizes takes; none if they are not tested."""
+        return self.stop if self.tested else 0
+
+    def units(self, depth: int) -> int:
+        """The units of a path with so many choices."""
+        return depth * (self.split + self.test) + self.leaf + self.test
 
 
 def room(source: Source, cuts: Cuts) -> int:
@@ -49,33 +61,52 @@ def grow(source: Source, budget: Budget, cuts: Cuts, rules: Rules, depth: int, r
     its counts with what is left on its path. Rows in leaves that end early are split off, so every path costs the whole
     budget.
     """
-    tests = int(rules.tested)
-    unit = budget.epsilon / (depth * (1 + tests) + rules.leaf + tests)
-    part, left, most = Budget(unit), budget.epsilon, room(source, cuts)
+    unit = budget.epsilon / rules.units(depth)
+    left, most = budget.epsilon, room(source, cuts)
     for _ in range(depth):
         nodes = root.leaves()
         mask = cuts.allowed(nodes) & (cuts.widths <= (most // len(nodes) if rules.gathered else most))
         able = np.asarray(mask[:, cuts.widths > 1].any(axis=1))
         going = [n for n, may in zip(nodes, able, strict=True) if may and n.counts is None and not n.ended]
         if rules.tested:
-            measure(source, root, part, [node for node in nodes if node.counts is None])
-            left -= unit
-            going = _large(going, source, cuts, unit / Fraction(rules.demand), most - len(nodes))
+            measure(source, root, Budget(unit * rules.stop), [node for node in nodes if node.counts is None])
+            left -= unit * rules.stop
+            going = _large(going, source, cuts, unit * rules.leaf / Fraction(rules.demand), most - len(nodes))
         kept = set(going)
         to_leaf = Budget(unit * rules.leaf if rules.frugal else left)
         source = settle(source, root, [n for n in nodes if n.counts is None and n not in kept], to_leaf, going)
         if not going:
             return root
         mask[[node not in kept for node in nodes]] = True  # no row is left there: the choice is ignored
-        marks = handicaps(source, cuts, rules.handicap, unit * rules.leaf)
-        score = CUT_SCORES[str(rules.score)]
-        won = source.choose_each(root.partition(), cuts.grids, score, part, allowed=mask, handicaps=marks).value
-        left -= unit
+        won = _won(source, root, cuts, rules, unit, mask)
+        left -= unit * rules.split
         for node, place in zip(nodes, won, strict=True):
             if node in kept:
                 cuts.divide(node, cuts.grids[place])
     settle(source, root, [node for node in root.leaves() if node.counts is None], Budget(left))
     return root
+
+
+def _won(source: Source, root: Node, cuts: Cuts, rules: Rules, unit: Fraction, mask: Any) -> Any:
+    """The candidate that divides each leaf, chosen by one private choice for all of them, or by noisy counts."""
+    score, part = CUT_SCORES[str(rules.score)], Budget(unit * rules.split)
+    if rules.counted:
+        return best_by_counts(source, root, cuts, score, part, mask)
+    marks = handicaps(source, cuts, rules.handicap, unit * rules.leaf)
+    return source.choose_each(root.partition(), cuts.grids, score, part, allowed=mask, handicaps=marks).value
+
+
+def best_by_counts(source: Source, root: Node, cuts: Cuts, score: Cellwise, budget: Budget, mask: Any) -> Any:
+    """The allowed candidate of each leaf that has the highest score, by noisy class counts of every value of every
+    column within the leaves. Budget: an equal part for each column."""
+    scores, leaves = np.full(mask.shape, np.iinfo(np.int64).min), len(mask)
+    for (name, places, (groups, starts)), part in zip(cuts.of_column, budget.each(len(cuts.of_column)), strict=True):
+        values = grid(source.schema, name)
+        asked = Tree(root.partition(), (values,) * leaves) if leaves > 1 else values
+        counts = np.maximum(source.count(asked, part).value, 0).reshape(leaves, values.size, -1)
+        sums = (groups @ np.moveaxis(counts, 1, 0).reshape(values.size, -1)).astype(np.int64)
+        scores[:, places] = np.add.reduceat(score.cells(sums.reshape(-1, leaves, counts.shape[2])), starts).T
+    return np.where(mask, scores, np.iinfo(np.int64).min).argmax(axis=1)
 
 
 def handicaps(source: Source, cuts: Cuts, handicap: float, epsilon: Fraction) -> list[int]:

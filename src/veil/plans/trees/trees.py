@@ -1,23 +1,24 @@
-"""Decision trees and forests: the presets of five papers and Veil's own, all on one way to grow trees.
+"""Decision trees and forests: the presets of six papers and Veil's own, all on one way to grow trees.
 
-Friedman and Schuster, KDD 2010; Mohammed, Barouti, Alhadidi and Chen, 2015; Jagannathan, Pillaipakkamnatt and Wright,
-2009; Patil and Singh, 2014; Fletcher and Islam, 2015.
+Blum, Dwork, McSherry and Nissim, PODS 2005; Friedman and Schuster, KDD 2010; Mohammed, Barouti, Alhadidi and Chen,
+2015; Jagannathan, Pillaipakkamnatt and Wright, 2009; Patil and Singh, 2014; Fletcher and Islam, 2015.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from ...errors import BadInput
-from ...kernel import SMALLEST_EPSILON, Budget, Release, Source
+from ...kernel import SMALLEST_EPSILON, Budget, Release, Source, whole
 from ...questions import WHOLE, CellScores, Sum
 from ..finish import Numbers, class_prior
 from ..sizing import TO_SIZE, Known
 from .branches import MOST_DEPTH, Cuts, Node
 from .coins import MOST_LISTED, count_paths, deepest_drawn, draw, top_of, unlisted
-from .growing import LEAST_SCALE, Rules, give_counts, grow, room, settle
+from .growing import CUT_SCORES, LEAST_SCALE, Rules, give_counts, grow, room, settle
 from .sizes import MOST_TREES, first_columns, growing, half_the_columns, one_a_column, rows_needed
 from .together import Forest, added, alone, finished, shared, together
 
@@ -25,6 +26,7 @@ TREES = {
     "veil": Rules("gini", gathered=True, leaf=3, handicap=0.35),
     "friedman-schuster": Rules("gini", 5, tested=True, prune="errors"),
     "mohammed": Rules("entropy", 4),
+    "sulq": Rules("entropy", 5, tested=True, counted=True),
 }
 FORESTS = {
     "veil": Rules("gini", trees=None, gathered=True, rooted=True, leaf=3, handicap=0.35),  # as the tree
@@ -40,26 +42,44 @@ PLENTY = 10_000  # rows times epsilon from which a forest grows a tree over all 
 
 
 def decision_tree(
-    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None, totals: Known = None
+    source: Source,
+    budget: Budget,
+    *,
+    preset: str = "veil",
+    depth: int | None = None,
+    criterion: str | None = None,
+    shares: Sequence[int] | None = None,
+    totals: Known = None,
 ) -> CellScores:
     """Divide the rows again and again, by cuts chosen privately, and publish class counts in the leaves.
 
     Budget: by "veil", 3 % for the number of rows (nothing if class `totals` are known), from which the depth d follows;
     of the rest one part of d + 3 for the
     choices of a level. By "friedman-schuster", one part of 2 (d + 1) for the choices of a level and one for the sizes
-    of its nodes; by "mohammed", one of d + 1 for the choices. A leaf takes what is left on its path.
+    of its nodes; by "sulq" the same, but the part for choices is divided between all columns, whose counts tell the
+    best; by "mohammed", one of d + 1 for the choices. A leaf takes what is left on its path. `shares` are other parts:
+    for the sizes of a level (0: they are not asked), for its choices, and for a leaf. `criterion` is another score to
+    choose by: "entropy", "gini" or "majority".
 
     Returns a scorer: the logarithms of the class shares in the row's leaf.
     """
-    root, prior = grow_tree(source, budget, preset=preset, depth=depth, totals=totals)
-    return alone(root, prior)
+    how = {"preset": preset, "depth": depth, "criterion": criterion, "shares": shares}
+    return alone(*grow_tree(source, budget, totals=totals, **how))
 
 
 def grow_tree(
-    source: Source, budget: Budget, *, preset: str = "veil", depth: int | None = None, totals: Known = None
+    source: Source,
+    budget: Budget,
+    *,
+    preset: Any = "veil",
+    depth: Any = None,
+    criterion: Any = None,
+    shares: Any = None,
+    totals: Known = None,
 ) -> tuple[Node, Numbers]:
     """The tree of `decision_tree` with the counts of its nodes, and the class shares over all rows."""
-    rules, cuts = check(source, TREES, preset, depth)
+    presets = {preset: adjusted(TREES[preset], criterion, shares)} if preset in TREES else TREES
+    rules, cuts = check(source, presets, preset, depth)
     check_budget(source, budget, rules, depth, 1)
     rows, rest = _rows(source, budget, rules, depth, totals)
     root = grow(source, rest, cuts, rules, _depth(source, cuts, rules, depth, rows, rest), cuts.root())
@@ -74,6 +94,8 @@ def random_forest(
     depth: int | None = None,
     trees: int | None = None,
     apart: bool = False,
+    criterion: str | None = None,
+    shares: Sequence[int] | None = None,
     totals: Known = None,
 ) -> Sum:
     """Several trees, whose log-likelihood ratios are added up.
@@ -82,12 +104,14 @@ def random_forest(
     divided equally between the trees; with `apart` each has rows of its own, drawn at random, and all of the rest. A
     tree whose cuts are drawn by public coins ("jagannathan", "fletcher-islam") pays for the counts in its leaves alone;
     others as `decision_tree`. By "veil" every column has a tree of its own with a single cut; `trees` (one if rows
-    times epsilon are 10,000 or more, else none) are grown over all columns and share half of the budget.
+    times epsilon are 10,000 or more, else none) are grown over all columns and share half of the budget. `criterion`
+    and `shares` are as those of `decision_tree`, for trees whose cuts are chosen.
 
     Returns a scorer, a sum over the trees: log(class shares in the row's leaf / those of all rows), weighted less the
     more often a path uses each column.
     """
-    made = grow_forest(source, budget, preset=preset, depth=depth, trees=trees, apart=apart, totals=totals)
+    how = {"preset": preset, "depth": depth, "trees": trees, "apart": apart, "criterion": criterion, "shares": shares}
+    made = grow_forest(source, budget, totals=totals, **how)
     return made if isinstance(made, Sum) else added(*made)
 
 
@@ -95,15 +119,18 @@ def grow_forest(
     source: Source,
     budget: Budget,
     *,
-    preset: str,
-    depth: int | None,
-    trees: int | None,
-    apart: bool,
+    preset: Any,
+    depth: Any,
+    trees: Any,
+    apart: Any,
+    criterion: Any = None,
+    shares: Any = None,
     totals: Known = None,
 ) -> Forest | Sum:
     """The trees of `random_forest`, their weights and the class shares over all rows; a scorer, if the trees are too
     large to be built of Node objects."""
-    rules, cuts = check(source, FORESTS, preset, depth, trees, apart)
+    presets = {preset: adjusted(FORESTS[preset], criterion, shares)} if preset in [*FORESTS] else FORESTS
+    rules, cuts = check(source, presets, preset, depth, trees, apart)
     check_budget(source, budget, rules, depth, 1 if apart else trees or rules.trees or 1)
     if rules.rooted:
         return _by_column(source, budget, cuts, rules, depth, trees, totals)
@@ -246,8 +273,8 @@ def _depth(source: Source, cuts: Cuts, rules: Rules, depth: int | None, rows: fl
 
 def check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None, trees: int) -> None:
     """Raise BadInput, before any charge, for more trees or levels than the budget can pay for; says what would fit."""
-    tests, levels = int(rules.tested), (depth or rules.depth or 1) if rules.score else 0
-    of_level, of_leaf = 1 + tests, rules.leaf + tests
+    levels = (depth or rules.depth or 1) if rules.score else 0
+    of_level, of_leaf = rules.split * _dearest(source, rules) + rules.test, rules.leaf + rules.test
     affordable = int(source.per_row(budget) / SMALLEST_EPSILON)  # units of the smallest epsilon that the budget has
     if trees * (levels * of_level + of_leaf) <= affordable or affordable < of_level + of_leaf:
         return  # a budget too small for a single cut is refused by the first question
@@ -256,13 +283,35 @@ def check_budget(source: Source, budget: Budget, rules: Rules, depth: int | None
     raise BadInput(f"the budget pays for {' or '.join(fits)} at most: use a larger one, or less of them")
 
 
+def _dearest(source: Source, rules: Rules) -> int:
+    """The parts into which a choice is divided."""
+    return len(source.schema.features) if rules.counted else 1
+
+
+def adjusted(rules: Rules, criterion: Any, shares: Any) -> Rules:
+    """The rules with another score, or other shares of a path. Raises BadInput for what cannot be."""
+    if criterion is None and shares is None:
+        return rules
+    if rules.score is None:
+        raise BadInput("the cuts of this preset are drawn by coins: it has no criterion, and no shares of a path")
+    if criterion not in (None, *CUT_SCORES):
+        raise BadInput(f"there is no criterion {criterion!r}: choose one of {', '.join(CUT_SCORES)}")
+    rules = replace(rules, score=criterion or rules.score)
+    if shares is None:
+        return rules
+    if not isinstance(shares, Sequence) or isinstance(shares, str) or len(shares) != 3:
+        raise BadInput("shares must be three whole numbers: for sizes (or 0), for choices, and for a leaf")
+    stop, split, leaf = (whole(share, "a share", least, 100) for share, least in zip(shares, (0, 1, 1), strict=True))
+    return replace(rules, tested=stop > 0, stop=stop, split=split, leaf=leaf)
+
+
 def check(
     source: Source, presets: dict[str, Rules], preset: Any, depth: Any, trees: Any = None, apart: Any = False
 ) -> tuple[Rules, Cuts]:
     """The rules of a preset, and the candidate cuts. Raises BadInput before anything is charged."""
     if source.schema.label is None or not source.schema.features:
         raise BadInput("a tree needs a label, and a column besides it to divide by")
-    if preset not in presets:
+    if preset not in [*presets]:
         raise BadInput(f"there is no preset {preset!r}: choose one of {', '.join(presets)}")
     if trees is not None and trees not in range(1, MOST_TREES + 1):
         raise BadInput(f"trees must be a whole number from 1 to {MOST_TREES}")

@@ -20,7 +20,7 @@ from ..answers import group_weights
 from ..domain import spans
 
 Numbers = npt.NDArray[np.float64]
-EDGE, EDGE_OF_MANY = 0.15, 0.5  # large boxes cut many nodes, whose errors are not quite independent (measured)
+EDGE, EDGE_OF_MANY = 0.25, 0.5  # large boxes cut many nodes, whose errors are not quite independent (measured)
 NO_CELL = (
     "rows without a value of {!r} lie in no cell of the histogram: its `missing` says about how many miss any value"
 )

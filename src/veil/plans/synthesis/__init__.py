@@ -1,0 +1,1 @@
+"""Models of all columns, from which synthetic rows are drawn."""
