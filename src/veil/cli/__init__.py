@@ -1,17 +1,36 @@
 """The command line: a few lines over the library for each command."""
 
+import inspect
 import os
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any
 
+import pyarrow
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ..addresses import without_passwords
 from ..errors import LittleLearned, VeilError
 from ..kernel import VERSION
-from . import audit, compare, demo, evaluate, ledger, methods, plan, predict, publish, query, schema, select, train
+from . import (
+    audit,
+    compare,
+    demo,
+    evaluate,
+    explore,
+    ledger,
+    methods,
+    plan,
+    predict,
+    publish,
+    query,
+    schema,
+    select,
+    train,
+)
 from .output import Stopped, echo
 
 app = typer.Typer(
@@ -40,6 +59,7 @@ app.command(
 app.command(epilog="Example: veil query map.veil --where 'age in 30..50' --where 'sex = Female'")(query.query)
 app.command(epilog="Example: veil select survey.csv --schema survey.toml --epsilon 1 --score gini --k 5")(select.select)
 app.command(epilog="Example: veil compare --data fair --seeds 5 --out results.parquet")(compare.compare)
+app.command(epilog="Example: veil explore --schema survey.toml --ledger survey.ledger --watch .")(explore.explore)
 app.command(epilog="Example: veil audit --only count")(audit.audit)
 app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
 STOPPED = 128 + signal.SIGINT, 128 + signal.SIGTERM
@@ -67,6 +87,8 @@ for room in (app, schema.app, ledger.app):
     room.info.cls = Group
     for one in room.registered_commands:
         one.cls = Command
+        told = (one.callback and inspect.getdoc(one.callback)) or ""
+        one.help = "\n\n".join(" ".join(part.split("\n")) for part in told.split("\n\n"))  # each window wraps it anew
 
 
 def _version(wanted: bool) -> None:
@@ -85,6 +107,8 @@ def _options(
 def main(app: typer.Typer = app) -> None:
     """Run a command; exit with 0, 2 for bad input, 3 when the budget refuses, 1 for anything else."""
     before = signal.signal(signal.SIGTERM, _end)
+    with suppress(NotImplementedError):  # on Windows; it keeps tens of MB less for later than the usual one
+        pyarrow.set_memory_pool(pyarrow.jemalloc_memory_pool())
     try:
         app()
     except Stopped:
@@ -94,7 +118,7 @@ def main(app: typer.Typer = app) -> None:
             echo("veil: stopped", err=True)
         raise
     except VeilError as error:
-        echo(f"veil: {error}", err=True)
+        echo(f"veil: {without_passwords(str(error))}", err=True)
         sys.exit(error.exit_code)
     except Exception as error:
         if os.environ.get("VEIL_DEBUG"):

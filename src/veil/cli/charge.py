@@ -1,5 +1,6 @@
 """What the commands that charge a ledger share: checks before any charge, the plan, files, and the cost."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
@@ -9,39 +10,46 @@ from typing import Annotated, Any
 
 import typer
 
+from ..addresses import is_spark
 from ..choice.trace import Prediction, in_words
 from ..display import amount, number, readable
-from ..errors import BadInput
+from ..errors import BadInput, LedgerProblem
 from ..files.tables import RowFile, check_space, check_types, new_file, writing
+from ..forecast import declared_rows, forecast, width
 from ..kernel import Budget, Ledger
 from ..pages import Published
 from ..plans.binned import FOUND, PUBLIC, bins_of, in_short, search_cost
+from ..plans.catalogue import to_choose
 from ..plans.outcome import Outcome, total
-from ..plans.rehearsal import HEADER, plan_cell, plan_row
-from ..plans.run import GUESS, check_budget, guessed_rows
+from ..plans.rehearsal import HEADER, plan_cell
+from ..plans.run import check_budget, guessed_rows
 from ..questions import Grid
 from ..schema import Schema
 from ..verdicts import Verdict
-from ..verdicts.evidence import of_slopes
-from ..verdicts.expected import dominant, of_rehearsal
+from ..verdicts.expected import of_rehearsal
 from ..verdicts.learned import MEASURE
-from .bounds import searched
-from .output import Stopped, amounts, console, echo, print_json, show_table, steps
+from .output import Stopped, amounts, console, echo, files_of, print_json, show_table, steps
 
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
-SECONDS = 8e-8  # about the time to read and encode one value
-FINE = 2  # bytes of a code from which bins are found
-MOST_ROWS = 10**12
-LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**12), Fraction(10**9)  # that something is predicted for
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
-PLANNED = ("answer", "about", "epsilon", "scale", "within", "expected")  # names of what a plan says of an answer
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: CSV, gzipped CSV or Parquet.")]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        parser=lambda text: text if is_spark(text) else Path(text),
+        help="The rows: CSV, gzipped CSV, Parquet or a folder of it, of any size; spark:PATH or spark:TABLE by Spark.",
+    ),
+]
 Public = Annotated[Path, typer.Option(help="What is public about them, a TOML file.")]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option(help="The ledger to charge, of veil ledger create; without one, nothing adds up what you spend."),
+LedgerPlace = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LEDGER",
+        help="The ledger to charge, of veil ledger create: a file, or an address such as "
+        "postgresql://host/database?ledger=survey. Without one, nothing adds up what you spend.",
+    ),
 ]
 Writer = Callable[[Path, Any], None]  # writes a result into the draft of a file
 Note = Annotated[str, typer.Option(help="A few words for the ledger: what this is for.")]
@@ -49,10 +57,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no 
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
-def file_of(path: Path, encoding: str, multiline: bool, schema: Schema) -> RowFile:
+def file_of(path: Path | str, encoding: str, multiline: bool, schema: Schema) -> RowFile:
     """The file of rows. Raises BadInput about missing columns, or columns of a type that cannot fit, before anything is
     read or charged."""
-    data = RowFile(path, encoding, multiline)
+    data = rows_at(path, encoding, multiline)
     present = data.types()
     wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
     if absent := [name for name in wanted if name and name not in present]:
@@ -61,9 +69,18 @@ def file_of(path: Path, encoding: str, multiline: bool, schema: Schema) -> RowFi
     return data
 
 
-def open_ledger(ledger: Path | None, note: str, out: Path | None) -> Ledger | None:
+def rows_at(place: Path | str, encoding: str = "utf-8", multiline: bool = False) -> RowFile:
+    """The rows at a place: those of a file, or what Spark reads."""
+    if not is_spark(place):
+        return RowFile(place, encoding, multiline)
+    from ..files.spark import SparkRows
+
+    return SparkRows(place)
+
+
+def open_ledger(ledger: str | None, note: str, out: Path | None) -> Ledger | None:
     """The ledger that a command names, or None; its receipts will bear the note and the name of the file."""
-    return Ledger.open(ledger).noted(note, file=out or "") if ledger else None
+    return None if ledger is None else Ledger.open(ledger).noted(note, file=out or "")
 
 
 def own_ledger(cost: Budget, schema: Schema, note: str, out: Path | None) -> Ledger:
@@ -81,18 +98,26 @@ def saying_charges(shared: Ledger | None, cost: Budget) -> Iterator[None]:
     try:
         yield
     except BaseException as problem:
-        charged = shared.spent - before if shared else Fraction(0)
-        said = f"epsilon {amount(charged)} was charged to the ledger since the start, and stays charged"
+        said = _charged_since(shared, before)
         if not isinstance(problem, Exception):  # interrupted or told to end: nobody else says a word
-            echo(f"veil: stopped; {said if charged else 'no ledger was charged'}", err=True)
+            echo(f"veil: stopped; {said or 'no ledger was charged'}", err=True)
             raise Stopped(getattr(problem, "code", 130)) from None
-        elif charged:
+        elif said:
             echo(f"veil: {said}", err=True)
         raise
 
 
+def _charged_since(shared: Ledger | None, before: Fraction) -> str:
+    """What the ledger was charged since it stood at `before`, in words; "" if that is nothing."""
+    try:
+        charged = shared.spent - before if shared else Fraction(0)
+    except LedgerProblem:  # its server, or its disk, may be what stopped the command
+        return "what was charged to the ledger since the start stays charged"
+    return f"epsilon {amount(charged)} was charged to the ledger since the start, and stays charged" if charged else ""
+
+
 def run_and_write(
-    data: RowFile,
+    open_rows: Callable[[], Any],
     make: Callable[[Any], Any],
     out: Path,
     write: Writer,
@@ -100,7 +125,7 @@ def run_and_write(
     force: bool,
     quiet: bool = False,
 ) -> Any:
-    """Read the rows, call `make` on them, and write the result to `out` and to the other files. Returns the result.
+    """Open the rows, call `make` on them, and write the result to `out` and to the other files. Returns the result.
 
     The files are opened first, so that nothing is charged if they cannot be written; `out` is complete before the
     others are begun, so that what was paid for is kept, whatever happens to these.
@@ -109,7 +134,7 @@ def run_and_write(
     with ExitStack() as files, steps(*names, quiet=quiet) as step:
         drafts = {path: _opened(path, force, files) for path in others}
         with new_file(out, force=force) as draft:
-            rows = data.read()
+            rows = open_rows()
             step()
             made = make(rows)
             with writing(out):
@@ -142,7 +167,7 @@ def _saying(done: list[Path], coming: list[Path]) -> Iterator[Callable[[Path], N
         raise
 
 
-def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | None = None) -> None:
+def check_disk(schema: Schema, *paths: Path | str | None, more: Mapping[Path, int] | None = None) -> None:
     """Raise, before anything is charged, if the disk seems too full for the files; a generous estimate.
 
     `more` are files of rows, each with its approximate number of rows.
@@ -150,7 +175,7 @@ def check_disk(schema: Schema, *paths: Path | None, more: Mapping[Path, int] | N
     codes = sum(column.size for column in (*schema.features, *schema.texts))
     size = PAGE + WIDTH * codes * len(schema.classes)
     rows = {path: WIDTH * number * len(schema.column) for path, number in (more or {}).items()}
-    check_space({**{path: size for path in paths if path}, **rows})
+    check_space({**{path: size for path in files_of(*paths)}, **rows})
 
 
 def report_writer(ledger: Ledger, part: str = "", links: Mapping[str, str] | None = None) -> Writer:
@@ -238,36 +263,40 @@ def show_plan(
     shared: Ledger | None,
     as_json: bool = False,
     expect: Callable[[Sequence[Any], Schema], Verdict] = of_rehearsal,
-    quality: Sequence[Prediction] = (),
+    quality: Sequence[Prediction] | None = None,
+    more: Mapping[str, Any] | None = None,
+    lines: Sequence[str] = (),
 ) -> None:
-    """Print how a run would divide its budget, how long it would take, and the verdict and quality to expect."""
-    plan = [_plan_row(release, releases, schema) for release in releases]
-    width = _width(schema)
-    seconds = SECONDS * (len(schema.features) + 1)
-    expected, largest = expect(releases, schema), dominant(releases, schema)
+    """Print how a run would divide its budget, how long it would take, and the verdict and quality to expect.
+
+    `more` is told in JSON, and `lines` elsewhere."""
+    found = forecast(releases, schema, expect, quality)
     if as_json:
-        rows = [{**dict(zip(PLANNED, row, strict=True)), **amounts(epsilon=row[2])} for row in plan]
-        estimate = {"seconds_per_million_rows": seconds * 1e6, "megabytes_per_million_rows": width}
+        rows = [{**row._asdict(), **amounts(epsilon=row.epsilon)} for row in found.asked]
+        estimate = {"seconds_per_million_rows": found.reading * 1e6, "megabytes_per_million_rows": width(schema)}
+        estimate |= {"seconds_to_choose": _seconds_to_choose(releases, schema)}
         left = amounts(left=shared.left) if shared else {}
-        told = {"verdict": expected.to_dict(), "largest": largest, "expected": [asdict(one) for one in quality]}
-        print_json({"plan": rows, **estimate, **left, **told})
+        expected = [asdict(one) for one in found.quality]
+        told = {"verdict": found.verdict.to_dict(), "largest": found.largest, "expected": expected}
+        print_json({"plan": rows, **(more or {}), **estimate, **left, **told})
         return
-    cost = total(list({release.receipt.number: release.receipt for release in releases}.values()))
-    shown = [(*row[:2], *map(plan_cell, row[2:])) for row in plan]
-    shown.append(("together", "", amount(cost), "", "", ""))
+    shown = [(*row[:2], *map(plan_cell, row[2:])) for row in found.asked]
+    shown.append(("together", "", amount(found.cost), "", "", ""))
     show_table("The plan", [*HEADER, "of about"], shown)
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
     _say_how_to_read(releases)
     _say_of_about(schema)
     _say_of_verbs(releases, schema)
-    _say_left(shared, cost)
-    _say_size(schema, seconds, width)
-    if largest:
-        console.print(largest, style="yellow", markup=False, soft_wrap=True)
-    say_verdict(expected)
-    if chosen := getattr(releases, "trace", None):
-        console.print(f"With {guessed_rows(schema):,} rows, {chosen['chosen']} would be chosen.")
-    if quality:
-        console.print(f"{in_words(quality)}.", markup=False, soft_wrap=True)
+    _say_left(shared, found.cost)
+    _say_size(schema, found.reading, width(schema))
+    if found.largest:
+        console.print(found.largest, style="yellow", markup=False, soft_wrap=True)
+    say_verdict(found.verdict)
+    if found.trace:
+        console.print(f"With {found.made_up:,} rows, {found.trace.chosen} would be chosen.")
+    if found.quality:
+        console.print(f"{in_words(found.quality)}.", markup=False, soft_wrap=True)
     console.print("Nothing was charged, and no row was opened.")
 
 
@@ -282,30 +311,16 @@ def _say_of_verbs(releases: Sequence[Any], schema: Schema) -> None:
     if "choose_bins" in verbs:
         console.print("choose_bins finds bins within the bounds, before anything else: in a run, those of its rows.")
     if verbs - {"quantiles", "minimise", "choose_bins"}:
-        console.print("Choosing takes time of its own: each candidate is counted.")
+        taken = _seconds_to_choose(releases, schema)
+        time = f", in about {number(taken)} s for {declared_rows(schema):,} rows" if taken >= 1 else ""
+        console.print(f"Choosing takes time of its own: each candidate is counted{time}.")
 
 
-def _width(schema: Schema) -> int:
-    """The bytes of memory that a row takes."""
-    labels = [schema.get(schema.label)] if schema.label else []
-    width = sum(column.dtype.itemsize for column in (*schema.features, *labels))
-    width += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
-    return width + FINE * sum(1 for _ in searched(schema))
-
-
-def declared_rows(schema: Schema) -> int:
-    """How many rows the schema says there are, or a guess."""
-    return GUESS if schema.rows is None else min(schema.rows, MOST_ROWS)
-
-
-def predictable(cost: Budget) -> float:
-    """The epsilon as a number to predict with; beyond these ends there is no noise, or nothing else."""
-    return float(min(max(cost.epsilon, LEAST_EPSILON), MOST_EPSILON))
-
-
-def megabytes(schema: Schema, rows: int) -> float:
-    """About how much memory the rows take."""
-    return max(_width(schema) * rows / 1e6, 1.0)
+def _seconds_to_choose(releases: Sequence[Any], schema: Schema) -> float:
+    """About how long it takes to choose among the candidates of these answers, for the rows of the schema."""
+    asked = [release.receipt.question for release in releases if release.receipt.verb == "choose"]
+    candidates = sum(int(found[0]) for question in asked if (found := re.search(r"\d+", question)))
+    return to_choose(candidates, declared_rows(schema), len(schema.features))
 
 
 def _say_of_about(schema: Schema) -> None:
@@ -337,22 +352,3 @@ def _say_size(schema: Schema, seconds: float, width: int) -> None:
     time = f"about {number(seconds * rows)} s" if seconds * rows >= 1 else "less than a second"
     estimate = f"{time} to read them and {max(round(width * rows / 1e6), 1):,} MB of memory"
     console.print(f"For {rows:,} rows{guess} expect {estimate}.")
-
-
-def _plan_row(release: Any, releases: Sequence[Any], schema: Schema) -> tuple[Any, ...]:
-    """A row of the plan: an answer, and about how large a count would be; for weights, the noise in rows and the rows
-    for each weight."""
-    verb, about, epsilon, scale, error = plan_row(release, schema.rows_per_person)
-    if slopes := of_slopes(release, releases, schema):
-        return verb, about, epsilon, slopes[0], None, round(slopes[1])
-    return verb, about, epsilon, scale, error, None if error is None else _even_count(release, schema)
-
-
-def _even_count(release: Any, schema: Schema) -> int | None:
-    """The average count, if rows were spread evenly; None for sparse counts, whose number is not known."""
-    if hasattr(release.value, "threshold"):
-        return None
-    parts = release.receipt.account != "/"  # of which the made-up rows tell how large they are
-    rows = float(release.value.sum()) if parts else guessed_rows(schema)
-    cells: int = release.value.size
-    return max(round(rows / cells), 0)

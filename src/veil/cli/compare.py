@@ -8,7 +8,7 @@ import typer
 
 from ..display import number
 from ..errors import BadInput
-from .output import Json, console, print_json, progress_bar, show_table
+from .output import Json, console, print_json, progress_bar, show_table, write_text
 
 HEADER = ["method", "epsilon", "AUC", "accuracy", "M", "log loss", "seconds", "MB", "runs"]
 WIDE, FEW = 130, 4  # a narrow terminal shows the first few columns
@@ -38,25 +38,38 @@ def compare(
         str | None,
         typer.Option(help="Compare histograms of these columns, such as longitude,latitude, by 2,000 random ranges."),
     ] = None,
+    rows: Annotated[
+        str, typer.Option(help="How many of the training rows to learn from, such as 1000,3000,all.")
+    ] = "all",
     seeds: Annotated[int, typer.Option(min=1, help="How many splits, each with its own noise.")] = 10,
     out: Annotated[Path, typer.Option(help="The table of results; runs that it holds are not repeated.")] = Path(
         "results.parquet"
     ),
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time; as many as processors if absent.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the results, as PNG or SVG.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing figure.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a page about all results in the table, one file of HTML.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing figure or page.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Measure methods on PUBLIC data, with seeded noise that protects nobody; lists are separated by commas."""
     from .. import compare as comparing  # takes longer to load than the other commands to run
     from ..compare.figure import file_format
+    from ..explore.export import export
+    from ..explore.given import Given
 
     budgets = [_number(epsilon) for epsilon in _list(epsilons)]
+    if ranges is not None and (plot or report):
+        raise BadInput("ranges are printed alone: leave out --plot and --report")
     if ranges is not None:
         show_ranges(_list(methods or RANGE_METHODS), _list(data), _list(ranges), budgets, seeds, as_json)
         return
-    if plot is not None and file_format(plot) and plot.exists() and not force:
-        raise BadInput(f"{plot} exists already: choose another path or add --force")
+    if plot is not None:
+        file_format(plot)
+    for path in (plot, report):
+        if path is not None and path.exists() and not force:
+            raise BadInput(f"{path} exists already: choose another path or add --force")
     with progress_bar(as_json) as progress:
         task = progress.add_task("comparing", total=None)
         results = comparing.compare(
@@ -64,12 +77,15 @@ def compare(
             _list(data),
             budgets,
             seeds,
+            rows=[_size(text) for text in _list(rows)],
             out=out,
             jobs=jobs,
             progress=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
         )
     if plot is not None:
         comparing.plot(results, plot, force=force)
+    if report is not None:
+        write_text(report, export(Given(results=(out,))), force)
     show(comparing.summary(results).to_pylist(), as_json)
 
 
@@ -112,6 +128,13 @@ def _number(text: str) -> float:
         raise BadInput(f"{text!r} is not an epsilon: give numbers such as 0.1,0.5,1") from None
 
 
+def _size(text: str) -> int | None:
+    """A number of rows; None for all."""
+    if text != "all" and not (text.isascii() and text.isdigit()):
+        raise BadInput(f"{text!r} is not a number of rows: give numbers such as 1000,3000,all")
+    return None if text == "all" else int(text)
+
+
 def show(rows: list[dict[str, Any]], as_json: bool) -> None:
     """Print a summary of results."""
     if as_json:
@@ -119,8 +142,10 @@ def show(rows: list[dict[str, Any]], as_json: bool) -> None:
         return
     shown = len(HEADER) if console.width >= WIDE else FEW
     for name in dict.fromkeys(row["data"] for row in rows):
-        cells = [_cells(row)[:shown] for row in rows if row["data"] == name]
-        show_table(f"Held-out rows of {name}", HEADER[:shown], cells)
+        for size in dict.fromkeys(row["rows"] for row in rows if row["data"] == name):
+            cells = [_cells(row)[:shown] for row in rows if (row["data"], row["rows"]) == (name, size)]
+            learned = "" if size is None else f", learned from {size:,}"
+            show_table(f"Held-out rows of {name}{learned}", HEADER[:shown], cells)
     console.print(LEGEND, markup=False)
     for reason in dict.fromkeys(f"{row['method']} on {row['data']}: {row['reason']}" for row in rows if row["failed"]):
         console.print(f"FAILED {reason}", markup=False)

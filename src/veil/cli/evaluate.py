@@ -35,7 +35,7 @@ def evaluate(
     positive: Annotated[
         str | None, typer.Option(help="The class that high scores stand for; the last if absent.")
     ] = None,
-    ledger: charge.LedgerFile = None,
+    ledger: charge.LedgerPlace = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the result is then NOT private.")] = None,
     encoding: Encoding = "utf-8",
@@ -72,7 +72,7 @@ def evaluate(
         write = charge.report_writer(charged, links=_beside(model, page))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SameRows)  # said below in other words
-            found = charge.run_and_write(rows_file, make, page, write, {}, force, as_json)
+            found = charge.run_and_write(rows_file.stream, make, page, write, {}, force, as_json)
     if as_json:
         print_json({"report": str(page), **numbers(found), **amounts(left=charged.left)})
         return

@@ -3,17 +3,17 @@
 import csv
 import io
 import json
-import zipfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..addresses import is_address, shown
 from ..display import SHOWN, amount, earlier, run_rows
-from ..errors import BadInput
-from ..files.parts import MOST_JSON, open_parts, read_json
+from ..errors import LedgerProblem
 from ..files.tables import harmless
+from ..files.witnesses import read_witnesses
 from ..kernel import Ledger, Receipt
 from .output import Json, amounts, console, echo, print_json, show_table, write_text
 
@@ -22,23 +22,24 @@ app = typer.Typer(
     epilog="Example: veil ledger show survey.ledger",
     no_args_is_help=True,
 )
-File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")]
+LEDGER = "The ledger: a file, or an address such as postgresql://host/database?ledger=survey."
+Place = Annotated[str, typer.Argument(metavar="LEDGER", help=LEDGER)]
 
 
 @app.command(epilog="Example: veil ledger create survey.ledger --limit 1 --name survey")
 def create(
-    ledger: File,
+    ledger: Place,
     limit: Annotated[str, typer.Option(help="The most that may ever be spent, such as 1 or 1/2.")],
     name: Annotated[str, typer.Option(help="The name of the data set, as in its schema.")],
 ) -> None:
     """Make a new ledger: what is spent on a data set, with the most that may ever be spent on it."""
     made = Ledger.create(ledger, limit, name)
-    echo(f"Created {ledger}: epsilon {amount(made.limit)} for '{made.name}'.")
+    echo(f"Created {shown(ledger)}: epsilon {amount(made.limit)} for '{made.name}'.")
 
 
 @app.command(epilog="Example: veil ledger show survey.ledger")
 def show(
-    ledger: File,
+    ledger: Place,
     entries: Annotated[bool, typer.Option("--entries", help="Show every entry instead of one line a run.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Show all runs, not the latest alone.")] = False,
     as_json: Annotated[bool, Json] = False,
@@ -59,6 +60,8 @@ def show(
             console.print(line)
         show_table(f"Ledger '{opened.name}'", *run_rows(runs if everything else runs[-SHOWN:]))
     console.print(f"{amount(spent)} of {amount(opened.limit)} spent, {amount(opened.limit - spent)} left")
+    if opened.moved:
+        console.print(f"Closed: it went to {opened.moved}", markup=False)
     if any(not r.private for r in receipts):
         console.print("Some answers are NOT private: seeded noise, or rows declared public.", style="bold red")
 
@@ -73,16 +76,32 @@ def _entries(receipts: list[Receipt]) -> tuple[list[str], list[tuple[Any, ...]]]
 
 
 @app.command(epilog="Example: veil ledger upgrade survey.ledger")
-def upgrade(ledger: File) -> None:
+def upgrade(ledger: Place) -> None:
     """Rewrite a ledger of an earlier version in its place, entry by entry; receipts stay valid."""
     from .upgrade import upgrade
 
-    echo(f"Upgraded {ledger}: {upgrade(ledger)} entries, as they were.")
+    if is_address(ledger):
+        raise LedgerProblem(f"{shown(ledger)} is not a file: a ledger in a database needs no upgrade")
+    echo(f"Upgraded {ledger}: {upgrade(Path(ledger))} entries, as they were.")
+
+
+@app.command(epilog="Example: veil ledger copy survey.ledger postgresql://host/database?ledger=survey")
+def copy(
+    ledger: Place,
+    to: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where it goes: the address of a new ledger.")],
+) -> None:
+    """Move a ledger to a database, which many machines can share; the old one is closed for good.
+
+    All entries go there, and receipts stay valid. If it was interrupted, run it again.
+    """
+    from .copying import copy
+
+    echo(f"Copied {shown(ledger)} to {shown(to)}: {copy(Ledger.open(ledger), to)} entries. The old one is closed.")
 
 
 @app.command(epilog="Example: veil ledger verify survey.ledger --against receipt.json")
 def verify(
-    ledger: File,
+    ledger: Place,
     against: Annotated[
         list[Path] | None, typer.Option(help="A receipt, an export, a model or a synopsis that was kept elsewhere.")
     ] = None,
@@ -94,14 +113,14 @@ def verify(
     if as_json:
         print_json({"sound": True, "entries": entries, "witnesses": len(witnesses)})
         return
-    echo(f"{ledger} is sound: {entries} entries, {len(witnesses)} of them confirmed by receipts.")
+    echo(f"{shown(ledger)} is sound: {entries} entries, {len(witnesses)} of them confirmed by receipts.")
     if not witnesses:
-        echo("Without a receipt (--against), elsewhere than here, a file that was cut short or is old looks the same.")
+        echo("Without a receipt (--against), elsewhere than here, one that was cut short or is old looks the same.")
 
 
 @app.command(epilog="Example: veil ledger export survey.ledger --json --out receipts.json")
 def export(
-    ledger: File,
+    ledger: Place,
     out: Annotated[Path | None, typer.Option(help="Where to write; the terminal if absent.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, Json] = False,
@@ -119,20 +138,3 @@ def _csv(receipts: list[dict[str, Any]]) -> str:
     for receipt in receipts:  # a spreadsheet must not take a name for a formula
         writer.writerow({name: harmless(str(value)) for name, value in receipt.items()})
     return stream.getvalue()
-
-
-def read_witnesses(path: Path) -> list[dict[str, Any]]:
-    """The receipts in a JSON file, or in the `receipts.json` of a published file."""
-    try:
-        if zipfile.is_zipfile(path):
-            with open_parts(path) as file:
-                found = read_json(file.read("receipts.json"))
-        else:
-            with open(path, "rb") as stream:
-                found = read_json(stream.read(MOST_JSON + 1))
-    except Exception:  # a zip can be broken in many ways
-        found = []
-    found = found.get("receipts", [found]) if isinstance(found, dict) else found
-    if not isinstance(found, list) or not found or not all(isinstance(witness, dict) for witness in found):
-        raise BadInput(f"{path} holds no receipts: give a receipt or an export in JSON, or a model or synopsis file")
-    return found

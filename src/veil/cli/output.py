@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
+from ..addresses import is_address
 from ..display import exact_text, printable, readable
 from ..errors import BadInput
 from ..files.tables import new_file, writing
@@ -90,16 +91,18 @@ class Stopped(SystemExit):
     """Raised when a command was interrupted and has already said what that means."""
 
 
-def check_paths(*paths: Path | None) -> None:
-    """Raise if one file has two purposes: writing one would destroy the other.
-
-    The first path is the one that is written; its folder must exist.
-    """
-    if paths[0] and not paths[0].parent.is_dir():
-        raise BadInput(f"{paths[0]} cannot be written: there is no folder {paths[0].parent}; make it first")
-    named = [path.resolve() for path in paths if path]
+def check_paths(out: Path | None, *paths: Path | str | None) -> None:
+    """Raise if one file has two purposes: writing one would destroy the other. The folder of `out` must exist."""
+    if out and not out.parent.is_dir():
+        raise BadInput(f"{out} cannot be written: there is no folder {out.parent}; make it first")
+    named = [path.resolve() for path in files_of(out, *paths)]
     if len(set(named)) < len(named):
         raise BadInput("one path is given for two files: what is read and what is written must be different files")
+
+
+def files_of(*places: Path | str | None) -> list[Path]:
+    """The paths among these, without addresses of databases."""
+    return [Path(place) for place in places if place is not None and not is_address(place)]
 
 
 def amounts(**exact: Fraction | float) -> dict[str, Any]:

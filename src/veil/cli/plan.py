@@ -7,12 +7,13 @@ import typer
 
 from ..choice.classifiers import OPTIONS, Expected, expect, least_epsilon
 from ..choice.trace import Prediction
-from ..display import amount, number
+from ..display import amount, brief, number
 from ..errors import BadInput
+from ..forecast import MOST_ROWS, check_learnable, declared_rows, megabytes, predictable
 from ..kernel import Budget
 from ..plans.catalogue import seconds
 from ..schema import Schema
-from .charge import MOST_ROWS, Public, declared_rows, megabytes, predictable
+from .charge import Public
 from .output import Json, amounts, console, print_json, show_table
 
 MEASURES = {"auc": "AUC", "accuracy": "accuracy"}
@@ -39,10 +40,7 @@ def plan(
     than the methods do.
     """
     public = Schema.read(schema)
-    if public.texts and not public.features:
-        raise BadInput("nothing is known of texts: see what is asked of them with veil train --dry-run")
-    if public.label is None or len(public.classes) < 2 or not public.features:
-        raise BadInput("there is nothing to predict: the schema needs a label of two classes or more, and columns")
+    check_learnable(public)
     number_of_rows = rows or declared_rows(public)
     cost = Budget(epsilon)
     if goal is not None and epsilons is not None:
@@ -105,15 +103,11 @@ def _line(found: Expected, option: str, schema: Schema, rows: int) -> dict[str, 
 
 def _cells(line: dict[str, Any]) -> list[str]:
     numbers = [cell for measure in MEASURES for cell in (_short(line[measure]["expected"]), _between(line[measure]))]
-    return [line["method"], *numbers, _time(line["seconds"]), number(line["megabytes"])]
+    return [line["method"], *numbers, brief(line["seconds"]), number(line["megabytes"])]
 
 
 def _short(value: float) -> str:
     return f"{value:.2f}"
-
-
-def _time(seconds: float) -> str:
-    return "<0.1" if seconds < 0.1 else number(seconds)
 
 
 def _between(said: dict[str, float]) -> str:
@@ -139,8 +133,8 @@ def _show_goal(schema: Schema, rows: int, measure: str, value: float, as_json: b
         )
         return
     console.print(f"Expect an {named} from epsilon {likely:g} up: about half of tables like this one reach it there.")
-    certain = f"from epsilon {sure:g} up" if sure else "at no epsilon up to 10"
-    console.print(f"95 % of them reach it {certain}. The label decides more than epsilon does.")
+    where = f"From epsilon {sure:g} up" if sure else "At no epsilon up to 10 do"
+    console.print(f"{where} 95 % of them reach it. The label decides more than epsilon does.")
 
 
 def _show_curve(schema: Schema, rows: int, costs: Sequence[Budget], as_json: bool) -> None:

@@ -1,12 +1,12 @@
 """veil predict: what a model says about rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
-from ..files.tables import RowFile, check_space, check_table_path, new_file, write_table, writing
+from ..files.tables import RowFile, check_space, check_table_path, new_file, write_tables, writing
 from .output import Encoding, Json, Multiline, check_paths, console, print_json, steps
 
 WIDTH = 32  # bytes of a number in a file, at most about
@@ -27,24 +27,31 @@ def predict(
     may not see those may not see these.
     """
     from ..models import load_model  # scikit-learn takes two seconds to load
+    from ..models.rows import inputs
 
     published = load_model(model)
     check_paths(model, data, out)
     check_table_path(out)
-    with new_file(out, force=force) as draft, steps("reading rows", "predicting", "writing", quiet=as_json) as step:
-        rows = RowFile(data, encoding, multiline).read(every_line=True)
-        step()
-        check_space({out: len(rows) * WIDTH * (1 + len(published.classes_))})
-        odds = published.predict_proba(rows)
-        step()
-        columns = {f"p_{name}": odds[:, i] for i, name in enumerate(published.classes_)}
-        names = pa.array([str(name) for name in published.classes_])
-        table = pa.table({"prediction": names.take(pa.array(odds.argmax(axis=1))), **columns})
+    rows = RowFile(data, encoding, multiline).stream(every_line=True)
+    needed = inputs(published.schema_, {}, person=False)
+    with new_file(out, force=force) as draft, steps("predicting", quiet=as_json) as step:
         with writing(out):
-            write_table(draft, table, out)
+            write_tables(draft, (_predicted(published, frame, out) for frame in rows.frames(needed)), out)
         step()
     if as_json:
-        print_json({"predictions": str(out), "columns": table.column_names})
+        print_json({"predictions": str(out), "columns": _names(published)})
         return
     console.print(f"Wrote {out}: for each row the prediction, then the probability of each class.", markup=False)
     console.print("It tells about these rows: whoever may not see them may not see it.")
+
+
+def _names(model: Any) -> list[str]:
+    return ["prediction", *(f"p_{name}" for name in model.classes_)]
+
+
+def _predicted(model: Any, rows: Any, out: Path) -> pa.Table:
+    """The predictions of some rows; refused if the disk has no room for them."""
+    odds = model.predict_proba(rows)
+    check_space({out: len(odds) * WIDTH * (1 + len(model.classes_))})
+    names = pa.array([str(name) for name in model.classes_])
+    return pa.table([names.take(pa.array(odds.argmax(axis=1))), *odds.T.copy()], _names(model))

@@ -16,6 +16,7 @@ from ..plans.run import guessed_rows
 from ..schema import Schema
 from ..verdicts.expected import of_rehearsal
 from ..verdicts.ranges import of_rehearsed_ranges
+from ..verdicts.synthetic import of_rehearsed_tables
 from . import charge
 from .output import Encoding, Json, Multiline, check_paths, console, print_json
 
@@ -35,9 +36,18 @@ def publish(
     method: Annotated[
         str | None,
         typer.Option(
-            help="How to choose what to count: privpfc or projected. For --columns: auto, adaptive-tree, "
+            help="How to choose what to count: marginals or privbayes for synthetic rows of all columns, privpfc, "
+            "projected or diffgen for a table of a few. For --columns: auto, adaptive-tree, "
             "adaptive-grid, uniform-grid, hierarchy, quadtree, dawa, mwem, ahp, identity or uniform."
         ),
+    ] = None,
+    focus: Annotated[
+        str | None,
+        typer.Option("--for", help="With marginals or privbayes: the column whose relations are served first."),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(help="Publish these columns alone, such as age,sex; methods for a few columns choose among them."),
     ] = None,
     resolution: Annotated[
         int | None, typer.Option(min=2, help="With --columns: bins of a numeric column that declares none.")
@@ -48,7 +58,7 @@ def publish(
     rows: Annotated[
         int | None, typer.Option(min=0, max=10**9, help="How many of them; as many as were counted if absent.")
     ] = None,
-    ledger: charge.LedgerFile = None,
+    ledger: charge.LedgerPlace = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the table is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the table if absent.")] = None,
@@ -58,23 +68,24 @@ def publish(
     force: charge.Force = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Publish a noisy table of a few columns, with a report of what was asked and what it cost.
+    """Publish a noisy table of a few columns, or of all, with a report of what was asked and what it cost.
 
-    With --columns it is a histogram of these, for range queries and maps. Otherwise the method chooses the columns,
-    those that tell most about the label: commonly three to six. The table and the synthetic rows hold these and the
-    label, and nothing of the others.
+    With --method marginals the synthetic rows hold all columns but free text. With --columns it is a histogram of
+    these, for range queries and maps. Otherwise the method chooses the columns, those that tell most about the label:
+    commonly three to six. The table and the synthetic rows hold these and the label, and nothing of the others.
 
     veil query asks it for nothing, and so does Python: veil.load_synopsis("synopsis.veil").
     """
-    from ..synopsis.publish import asked, rehearse_publish, settled
+    from ..synopsis.publish import SYNTHESISERS, asked, rehearse_publish, settled
 
     declared, budget = Schema.read(schema), Budget(epsilon)
-    settings = _settings(columns, resolution)
+    settings = _settings(columns, resolution, focus, keep)
     public, _ = asked(declared, used := settled(method, columns), **settings)
     rows_file = charge.file_of(data, encoding, multiline, public)
     shared = charge.open_ledger(ledger, note, out)
     if dry_run:
         expect = of_rehearsal if columns is None else partial(of_rehearsed_ranges, method=used)
+        expect = of_rehearsed_tables if columns is None and used in SYNTHESISERS else expect
         charge.show_plan(rehearse_publish(declared, budget, used, **settings), public, shared, as_json, expect)
         return
     if out is None:
@@ -89,7 +100,7 @@ def publish(
     others[page] = charge.report_writer(charged)
     make = _maker(declared, budget, method or used, charged, seed, settings)
     with charge.saying_charges(shared, budget):
-        made = charge.run_and_write(rows_file, make, out, _write, others, force, as_json)
+        made = charge.run_and_write(rows_file.stream, make, out, _write, others, force, as_json)
     if as_json:
         places = {"synopsis": str(out), "report": str(page), **({"synthetic": str(synthetic)} if synthetic else {})}
         print_json(
@@ -108,19 +119,21 @@ def _say_columns(made: Any, synthetic: Path | None, chosen: bool) -> None:
     """Print which columns were published and, if the method has chosen them, which were not."""
     if synthetic:
         console.print(f"Wrote {synthetic}: synthetic rows, which cost nothing more.", markup=False)
-    if not chosen and made.trace_:
+    if not chosen and getattr(made, "trace_", None):
         from ..choice.ranges import words_of
 
         console.print(f"Chosen: {words_of(made.trace_)}.", markup=False, soft_wrap=True)
     what = "The table and its synthetic rows hold" if synthetic else "The table holds"
     console.print(f"{what} {', '.join(map(readable, made.columns))}.", markup=False)
     if chosen and (left_out := _left_out(made)):
-        console.print(f"Nothing of {', '.join(map(readable, left_out))}: the budget went to the others.", markup=False)
+        why = "it is free text" if "left_out" in made.settings_ else "the budget went to the others"
+        console.print(f"Nothing of {', '.join(map(readable, left_out))}: {why}.", markup=False)
 
 
 def _left_out(made: Any) -> list[str]:
     """The columns of the schema that are not in the table."""
-    return [column.name for column in made.schema_.column if column.name not in made.columns]
+    dropped = [column.name for column in made.schema_.column if column.name not in made.columns]
+    return [*dropped, *made.settings_.get("left_out", ())]
 
 
 def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:
@@ -131,11 +144,16 @@ def _check_synthetic(synthetic: Path | None, rows: int | None) -> None:
         raise BadInput("--rows is the number of synthetic rows: say where to write them with --synthetic rows.parquet")
 
 
-def _settings(columns: str | None, resolution: int | None) -> dict[str, Any]:
-    """The columns of a histogram and its resolution, as `publish` takes them; {} without columns."""
+def _settings(
+    columns: str | None, resolution: int | None, focus: str | None = None, keep: str | None = None
+) -> dict[str, Any]:
+    """The columns of a histogram and its resolution, or the column in focus and those to keep, as `publish` takes
+    them."""
     if columns is None and resolution is not None:
         raise BadInput("--resolution is for a histogram: name its columns with --columns longitude,latitude")
-    return {} if columns is None else {"columns": names_of(columns), "resolution": resolution}
+    named: dict[str, Any] = {} if focus is None else {"focus": focus}
+    named |= {} if keep is None else {"keep": names_of(keep)}
+    return named if columns is None else {**named, "columns": names_of(columns), "resolution": resolution}
 
 
 def names_of(columns: str) -> list[str]:

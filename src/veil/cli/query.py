@@ -50,8 +50,14 @@ def query(
     if as_json:
         print_json({"answers": [{"where": _said(box), **found} for box, found in zip(asked, answers, strict=True)]})
         return
-    rows = [(_said(box) or "all rows", *map(_shown, found.values())) for box, found in zip(asked, answers, strict=True)]
-    show_table("About how many rows", ["where", *next(iter(answers), {})], rows[:SHOWN])
+    known = [name for name in next(iter(answers), {}) if any(found[name] is not None for found in answers)]
+    rows = [
+        (_said(box) or "all rows", *(_shown(found[name]) for name in known))
+        for box, found in zip(asked, answers, strict=True)
+    ]
+    show_table("About how many rows", ["where", *known], rows[:SHOWN])
+    if answers and len(known) == 1:
+        console.print("This method tells no intervals: how sure the answers are is not known.")
     if len(rows) > SHOWN:
         console.print(f"{len(rows) - SHOWN:,} more: --out answers.csv writes all of them.")
     if out:

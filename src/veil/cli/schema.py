@@ -11,7 +11,7 @@ from ..display import column_rows, readable
 from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, proposals, told, with_label
 from ..errors import BadInput
 from ..files.tables import RowFile, new_file
-from ..owner import BANNER, CAUTION, Fit, Lost, fit_of, lost_of, proposed_toml, stranger_lines
+from ..owner import BANNER, CAUTION, Fit, Lost, cut_lines, fit_of, lost_of, proposed_toml, stranger_lines
 from ..plans.finding.bins import MOST
 from ..schema import Schema
 from .bounds import careless, searched, within
@@ -165,6 +165,9 @@ def check(
         lost = lost_of(file, public)
         console.print(f"{LINES}: {lost.lines:,} of {lost.of_lines:,}")
         console.print(f"{CLASSES}: {lost.rows:,} of {lost.of_rows:,}")
+        if cut := [*cut_lines(fits)]:
+            console.print("\nDeclared as whole numbers:", style="bold")
+            console.print("\n".join(cut), markup=False, soft_wrap=True)
         _show_strangers(fits, public)
 
 

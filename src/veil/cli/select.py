@@ -44,7 +44,7 @@ def select(
         int | None, typer.Option(min=1, help="Words of a row that count, if not as declared.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the schema with what was selected alone.")] = None,
-    ledger: charge.LedgerFile = None,
+    ledger: charge.LedgerPlace = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the selection is NOT private.")] = None,
     encoding: Encoding = "utf-8",
@@ -62,7 +62,7 @@ def select(
     if dry_run:
         charge.show_plan(model.rehearse(), public, shared, as_json, partial(_expected, model))
         return
-    check_paths(data, schema, out, ledger)
+    check_paths(out, data, schema, ledger)
     charge.check_disk(public, ledger, out)
     model.ledger = shared or charge.own_ledger(cost, public, note, out)
     with charge.saying_charges(shared, cost):
@@ -100,13 +100,13 @@ def _fit(model: Any, data: RowFile, out: Path | None, force: bool, quiet: bool) 
     """Fit on the rows of a file, and write the schema of the selected features, whole or not at all."""
     with steps("reading rows", "asking", quiet=quiet) as step:
         if out is None:
-            rows = data.read()
+            rows = data.stream()
             step()
             model.fit(rows)
         else:
             # opened first: nothing is charged if it cannot be written
             with suppress(_Nothing), new_file(out, force=force) as draft:
-                rows = data.read()
+                rows = data.stream()
                 step()
                 model.fit(rows)
                 if not len(model.selected_):

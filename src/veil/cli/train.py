@@ -7,12 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import BadInput
+from ..forecast import declared_rows, predictable
 from ..kernel import Budget
 from ..plans.catalogue import NAMES, presets
 from ..schema import Schema
 from . import charge
 from .evaluate import link, numbers
 from .output import Encoding, Json, Multiline, check_paths, console, print_json
+from .runs import Training, Walking, cost_of
 
 LEARN = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
 PRESETS = "; ".join(f"{name}: {', '.join(presets(name))}" for name in NAMES if presets(name))
@@ -20,20 +22,19 @@ PRESETS = "; ".join(f"{name}: {', '.join(presets(name))}" for name in NAMES if p
 TRAINED = (
     "The model was trained on a part of the rows. The others, a share of {} drawn at random, were kept to measure it."
 )
-JUDGED = "The rows are a share of {} of a table, drawn at random. The model was trained on the others."
 
 
 def train(
     data: charge.Data,
     schema: charge.Public,
     epsilon: Annotated[
-        str,
+        str | None,
         typer.Option(help="What the model may cost, such as 1 or 1/2: the less, the more noise and the more privacy."),
-    ],
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the model, such as model.veil.")] = None,
     method: Annotated[str, typer.Option(help=f"How to learn: {LEARN}. See veil methods.")] = "auto",
     preset: Annotated[str | None, typer.Option(help=f"A paper's way to grow trees. Of {PRESETS}.")] = None,
-    ledger: charge.LedgerFile = None,
+    ledger: charge.LedgerPlace = None,
     note: charge.Note = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Repeatable noise: the model is then NOT private.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the report; beside the model if absent.")] = None,
@@ -42,6 +43,13 @@ def train(
     ] = None,
     test_epsilon: Annotated[
         str | None, typer.Option(help="What measuring may cost; as much as the model if absent.")
+    ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(help="Stop at the least epsilon at which the model is this good: auc=0.85 or accuracy=0.8."),
+    ] = None,
+    at_most: Annotated[
+        str | None, typer.Option(help="With --goal, instead of --epsilon: what the model may cost. All is charged.")
     ] = None,
     encoding: Encoding = "utf-8",
     multiline: Multiline = False,
@@ -55,41 +63,50 @@ def train(
 
     With --test-share the model is also measured, on rows that it was not trained on: a ROC curve, in a report of its
     own. The two parts of the rows are disjoint, so both together cost what the dearer one costs.
+
+    With --goal and --at-most, instead of --epsilon, naive Bayes is trained with less and less noise until it is good
+    enough on rows kept apart, a share of 0.3 unless --test-share says otherwise. All of --at-most is charged before it
+    starts, whether or not the goal is reached; afterwards it says how little was needed.
     """
+    epsilon = cost_of(epsilon, goal, at_most, test_epsilon)
+    method = "naive-bayes" if goal and method == "auto" else method
     public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
     rows_file = charge.file_of(data, encoding, multiline, public)
     shared = charge.open_ledger(ledger, note, out)
     if test_epsilon is not None and test_share is None:
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
-    run = Training(model, test_share, test_epsilon or epsilon)
+    run = Walking(model, goal, test_share, epsilon) if goal else Training(model, test_share, test_epsilon or epsilon)
     if dry_run:
         rehearsed = run.rehearse()
-        quality = _expected(method, public, epsilon) if rehearsed.trace is None else _expected_of(rehearsed.trace)
-        charge.show_plan(rehearsed, public, shared, as_json, quality=quality)
+        quality = _expected(method, public, epsilon) if rehearsed.trace is None else None
+        more: dict[str, Any] = {"quality": [] if goal else quality, "more": run.plan(), "lines": run.before()}
+        charge.show_plan(rehearsed, public, shared, as_json, **more)
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
     page = report or out.with_suffix(".html")
-    judged = out.with_name(f"{out.stem}-evaluation.html") if test_share else None
+    judged = out.with_name(f"{out.stem}-evaluation.html") if test_share and not goal else None
     check_paths(out, page, judged, data, schema, ledger)
     cost = max(Budget(epsilon), Budget(test_epsilon or epsilon))
+    _say([] if as_json else run.before()[:1])
     charge.check_disk(public, ledger, out, page, judged)
     model.ledger = shared or charge.own_ledger(cost, public, note, out)
     kept_apart = {"how good it is on the rows kept apart": link(judged, page)} if judged else {}
-    told = TRAINED.format(test_share) if judged else ""
+    told = TRAINED.format(run.share) if run.share else ""
     others: dict[Path, charge.Writer] = {page: charge.report_writer(model.ledger, told, kept_apart)}
     if judged:
         others[judged] = partial(run.write, links={f"how {out.name} was made": link(page, judged)})
     with charge.saying_charges(shared, cost):
-        charge.run_and_write(rows_file, run.fit, out, _write, others, force, as_json)
+        charge.run_and_write(rows_file.stream, run.fit, out, _write, others, force, as_json)
     found = run.curve
     if as_json:
         judgement: dict[str, Any] = {"evaluation": {"report": str(judged), **numbers(found)}} if found else {}
-        chosen = {"trace": model.outcome_.trace} if model.outcome_.trace else {}
-        print_json({"model": str(out), "report": str(page), **charge.facts(model, model.ledger), **chosen, **judgement})
+        made = {"model": str(out), "report": str(page), **charge.facts(model, model.ledger)}
+        print_json({**made, **run.facts(), **judgement})
         return
     charge.say(model, "model", out, page, model.ledger, shared is not None, found.receipts_ if found else ())
+    _say(run.after())
     if found:
         console.print(f"On the rows kept apart, in {judged}: {found.summary()}.", markup=False, soft_wrap=True)
         charge.say_verdict(found.verdict_)
@@ -97,36 +114,6 @@ def train(
         _say_choice(model, measured=found is not None)
     if not model.verdict_.bad:
         console.print(f"Next: veil predict {out} DATA --out predictions.csv", markup=False)
-
-
-class Training:
-    """A fit and, if rows are set apart for testing, the ROC curve on them."""
-
-    def __init__(self, model: Any, share: str | None, epsilon: str) -> None:
-        self.model, self.share, self.epsilon = model, share, epsilon
-        self.curve: Any = None
-
-    def rehearse(self) -> Any:
-        """The answers that the fit, and the curve if there is to be one, would ask for."""
-        if self.share is None:
-            return self.model.rehearse()
-        from ..evaluate import rehearse_both
-
-        return rehearse_both(self.model, share=self.share, epsilon=self.epsilon)
-
-    def fit(self, rows: Any) -> Any:
-        """The fitted model."""
-        if self.share is None:
-            return self.model.fit(rows)
-        from ..evaluate import fit_and_evaluate
-
-        apart = {"share": self.share, "epsilon": self.epsilon, "ledger": self.model.ledger}
-        self.curve = fit_and_evaluate(self.model, rows, **apart)
-        return self.model
-
-    def write(self, draft: Path, made: Any, links: dict[str, str]) -> None:
-        """Write the report of the curve."""
-        charge.report_writer(self.model.ledger, JUDGED.format(self.share), links)(draft, self.curve)
 
 
 def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> Any:
@@ -148,16 +135,13 @@ def _expected(method: str, schema: Schema, epsilon: str) -> list[Any]:
 
     if len(schema.classes) < 2 or not schema.features:
         return []
-    found = expect(schema, charge.declared_rows(schema), charge.predictable(Budget(epsilon)))
+    found = expect(schema, declared_rows(schema), predictable(Budget(epsilon)))
     return [one for one in found.predictions if one.option == method]
 
 
-def _expected_of(trace: Any) -> list[Any]:
-    """What to expect of the method that a rehearsal chose."""
-    from ..choice import Trace
-
-    rehearsed = Trace.from_dict(trace)
-    return [one for one in rehearsed.predictions if one.option == rehearsed.chosen]
+def _say(lines: list[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _say_choice(model: Any, measured: bool) -> None:

@@ -1,7 +1,7 @@
 """Public data for comparisons: a name or a file becomes a clean data frame with its schema, and a seed splits it."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,15 @@ def split(data: Data, seed: int) -> Split:
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     classes = [shuffled[codes[shuffled] == code] for code in range(len(data.schema.classes))]
     return _apart(data, codes, np.concatenate([rows[: round(TEST_SHARE * len(rows))] for rows in classes]))
+
+
+def shortened(parts: Split, rows: int | None, seed: int) -> Split:
+    """The split with so many of its training rows, drawn at random; as it is, if there are no more or None is given."""
+    if rows is None or rows >= len(parts.train):
+        return parts
+    kept = np.sort(np.random.default_rng([seed, rows]).permutation(len(parts.train))[:rows])
+    train, labels = (some.iloc[kept].reset_index(drop=True) for some in (parts.train, parts.labels))
+    return replace(parts, train=train, labels=labels)
 
 
 def fold(data: Data, number: int) -> Split:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ..errors import BadInput
 from ..files.tables import new_file
-from .runs import Row
+from ..results import Row
 from .summary import summary
 
 FORMATS = ("png", "svg")

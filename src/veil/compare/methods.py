@@ -14,6 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import CategoricalNB
 
 from ..errors import BadInput
+from ..kernel import VERSION
 from ..models import METHODS as OURS
 from ..schema import Categorical
 from .data import Split
@@ -35,6 +36,7 @@ class Method:
     run: Callable[..., Answer]
     private: bool = True
     delta: float = 0.0
+    version: str = ""
 
 
 class Impossible(Exception):
@@ -47,7 +49,7 @@ OTHERS: dict[str, Callable[[str], Method]] = {}  # makes a method of its name; r
 def find(name: str) -> Method:
     """The method of this name, ready to run."""
     if name in OURS:
-        return Method(name, partial(here, partial(_ours, name)))
+        return Method(name, partial(here, partial(_ours, name)), version=f"veil {VERSION}")
     if name in NOT_PRIVATE:
         return Method(name, partial(here, NOT_PRIVATE[name]), private=False)
     if name in OTHERS:

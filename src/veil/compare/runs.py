@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -27,41 +28,33 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import BadInput
 from ..files.tables import new_file
-from .data import Data, Split, load, split
+from ..results import COLUMNS, KEY, MEASURED, Row, read_results
+from .data import Data, Split, load, shortened, split
 from .measures import measures
 from .methods import Impossible, Method, find
 
 PATIENCE = 30 * 60  # seconds that a run may take
-MEASURED = ("auc", "m", "accuracy", "log_loss", "seconds", "peak_memory")
-COLUMNS = pa.schema(
-    [
-        *(("data", pa.string()), ("method", pa.string()), ("epsilon", pa.float64()), ("delta", pa.float64())),
-        *(("seed", pa.int64()), ("private", pa.bool_())),
-        *((name, pa.float64()) for name in MEASURED),
-        *(("status", pa.string()), ("reason", pa.string())),
-    ]
-)
-KEY = ("data", "method", "epsilon", "seed")
-Row = dict[str, Any]
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One fit to be measured; `divide(data, seed)` makes the split."""
+    """One fit to be measured; `divide(data, seed)` makes the split, of which `rows` are trained on, or all of them."""
 
     data: Data
     method: Method
     epsilon: float
     seed: int
     divide: Callable[[Data, int], Split] = split
+    rows: int | None = None
 
     @property
     def row(self) -> Row:
         """The columns of its row that are known before it has run."""
         method = self.method
         known = {"data": self.data.name, "method": method.name, "epsilon": self.epsilon, "delta": method.delta}
-        return {**known, "seed": self.seed, "private": method.private}
+        when = {"version": method.version or None, "date": datetime.now(UTC).date().isoformat()}
+        return {**known, "seed": self.seed, "private": method.private, "rows": self.rows, **when}
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -74,6 +67,7 @@ def compare(
     epsilons: Sequence[float] = (0.05, 0.1, 0.2, 0.5, 1),
     seeds: int = 10,
     *,
+    rows: Sequence[int | None] = (None,),
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress = lambda name, done, total: None,
@@ -82,13 +76,14 @@ def compare(
 
     `auc` is the area under the ROC curve (of several classes: each against the rest, weighted), `m` is Hand and Till's,
     `seconds` is what the fit took on one thread from a pandas frame on, and `peak_memory` is the most MB that its
-    process held, libraries included. A run that gave no answer has the status "failed" and a reason.
+    process held, libraries included. A run that gave no answer has the status "failed" and a reason. `rows` are numbers
+    of rows to train on, drawn from the training rows of the split, each in turn; None stands for all of them.
 
     Runs that the Parquet file `out` holds already are not repeated, and every new one is written to it at once. `jobs`
     of them go on at a time, as many as there are processors without it; `progress` gets a name, how many are done and
     how many there are.
     """
-    plan = _plan(methods, data, epsilons, seeds)
+    plan = _plan(methods, data, epsilons, seeds, rows)
     return carry_out(plan, lambda todo: _results(todo, jobs or os.cpu_count() or 1), out, progress)
 
 
@@ -111,17 +106,22 @@ def carry_out(
     return pa.Table.from_pylist([found[task.key] for task in plan], COLUMNS)
 
 
-def _plan(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[float], seeds: int) -> list[Task]:
+def _plan(
+    methods: Sequence[str], data: Sequence[str], epsilons: Sequence[float], seeds: int, rows: Sequence[int | None]
+) -> list[Task]:
     """All tasks, seed by seed; raises if any of them cannot run."""
     if not methods or not data or not epsilons or seeds < 1:
         raise BadInput("a comparison needs at least one method, one data set, one epsilon and one seed")
     if not all(0 < epsilon < math.inf for epsilon in epsilons):
         raise BadInput("every epsilon must be a finite number above zero")
+    if not rows or not all(size is None or size >= 1 for size in rows):
+        raise BadInput("numbers of rows must be above zero")
     found = [find(name) for name in dict.fromkeys(methods)]
     budgets = sorted(set(map(float, epsilons)))
     return [
-        Task(loaded, method, epsilon, seed)
+        Task(loaded, method, epsilon, seed, rows=size)
         for loaded in map(load, dict.fromkeys(data))
+        for size in dict.fromkeys(rows)
         for seed in range(seeds)
         for method in found
         for epsilon in (budgets if method.private else [math.inf])
@@ -136,13 +136,7 @@ def _held(out: str | os.PathLike[str] | None) -> list[Row]:
     """The results in a file; [] if there is no file yet."""
     if out is None or not Path(out).exists():
         return []
-    try:
-        table = pyarrow.parquet.read_table(out)
-    except (OSError, pa.ArrowException):
-        table = None
-    if table is None or not table.schema.equals(COLUMNS):
-        raise BadInput(f"{out} holds no results of a comparison: choose another file")
-    return list(table.to_pylist())
+    return list(read_results(out).to_pylist())
 
 
 def _keep(rows: list[Row], out: str | os.PathLike[str] | None) -> None:
@@ -222,7 +216,7 @@ def one_by_one(todo: Sequence[Task]) -> Generator[Row, None, None]:
 def result_of(task: Task) -> Row:
     """The row of the table for a task, run here and now."""
     try:
-        parts = task.divide(task.data, task.seed)
+        parts = shortened(task.divide(task.data, task.seed), task.rows, task.seed)
         probabilities, seconds, memory = task.method.run(parts, task.epsilon, task.seed)
         if probabilities.shape != (len(parts.truth), len(parts.schema.classes)) or not np.isfinite(probabilities).all():
             return _failure(task, "the probabilities are not finite, or not one for each row and class")

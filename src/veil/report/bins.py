@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..display import number
+from ..markup import escaped, listed, plural
 from ..plans.binned import DECLARED, FOUND, NOT_TRIED, PUBLIC, Binned, bins_of, search_cost, too_few
 from ..plans.finding.search import Search
 from ..plans.outcome import Outcome
 from ..schema import Numeric
 from . import sections
-from .words import escaped, listed, plural
 
 FREE = """<p>Careless bounds, such as 0 to a million, do no harm: bins are found privately within them. To keep the
 public bins of a column instead, write <code>bins = "public"</code> in the schema; to give bins of your own,
@@ -53,6 +53,8 @@ def described(column: Numeric) -> str:
 def _lead(outcome: Outcome[Any], columns: Sequence[Binned], how: Search) -> str:
     """What was found and what it cost, or why nothing was searched."""
     spent, found = search_cost(outcome), sum(one.how == FOUND for one in columns)
+    if not spent and all(one.how != NOT_TRIED for one in columns):
+        return "<p>Nothing was searched: the bins of all columns are declared, or are their few values.</p>"
     if not spent:
         rows, needed = too_few(outcome, how)
         few = (

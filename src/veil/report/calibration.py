@@ -79,6 +79,8 @@ def _of_rows(sure: Numbers, right: Any) -> Point:
 
 def on_counts(model: Any) -> list[Point]:
     """Points from the counts in a model's leaves or cells; [] if it has no such counts."""
+    if not model.releases_:  # of the best of several tries
+        return []
     found = _of_tree(model) if model.method == "tree" else _of_cells(model)
     if found is None:
         return []

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..display import amount, number
 from ..evaluate import Evaluation, RocCurve, RocCurves
+from ..markup import escaped, listed
 from . import sections
 from .figures import roc_figure
-from .words import escaped, listed
 
 READ = """<p>Every point of the line is a threshold: how many of the negatives are above it (across) and how many of the
 positives (up). The band is where the exact points may lie, each with 95 % confidence over the noise. The AUC is the

@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from ..display import COLOURS, readable
 from ..evaluate import RocCurve
 from ..evaluate.display import band_outline
+from ..markup import escaped
 from ..synopsis import Histogram
 from ..synopsis.histogram.display import paint_bars, paint_map
 from .counts import LETTERS, CountsDisplay, draw, height
-from .words import escaped
 
 INK, LINE, LOUD = "#1b1c1d", "#d9dadb", "#c8102e"  # text, grid, and what drowned; the page has its own shades of them
 SHADES = {INK: "var(--ink)", LINE: "var(--line)", LOUD: "var(--loud)", COLOURS[0]: "var(--main)"}
@@ -94,11 +94,11 @@ def roc_figure(curve: RocCurve, place: int) -> str:
         ax.plot(curve.fpr, curve.tpr, color=colour, linestyle=line, linewidth=1.6)
         if curve.only_noise:
             ax.text(0.5, 0.5, "mostly noise", ha="center", va="center")
-        ax.set_xlabel("false positives")
+        ax.set_xlabel("false positives (across), true positives (up)")
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         ax.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
 
-    return _svg(f"ROC curve {place}", (3.6, 3.4), paint)
+    return _svg(f"ROC curve {place}: {curve.positive}", (3.6, 3.4), paint)
 
 
 def reliability_figure(points: Sequence[tuple[float, float, float, float]]) -> str:

@@ -6,10 +6,10 @@ from typing import Any
 
 from ..choice.ranges import words_of
 from ..display import large, number
+from ..markup import escaped, plural
 from ..synopsis import HISTOGRAMS, Histogram
 from . import sections
 from .figures import histogram_figure
-from .words import escaped, plural
 
 ASKED = """<p>It answers any number of questions about how many rows lie in a range, for nothing:
 <code>veil query FILE --where "{example}"</code>. {sure}</p>"""

@@ -6,15 +6,16 @@ from inspect import getdoc
 
 from ..display import number
 from ..errors import BadInput
+from ..markup import escaped, listed, plural
 from ..models import PrivateClassifier
 from ..models.displays import coefficients, export_text
+from ..plans.until import in_words
 from ..questions import Linear
 from ..verdicts.evidence import is_of_words
 from ..verdicts.tables import noise_of
 from . import sections
 from .bins import bins
 from .counts import displays
-from .words import escaped, listed, plural
 
 WEIGHTS = """<p>Every value of a column adds its weight to the score of a class: above zero it speaks for the class,
 below zero against it. All weights hold noise, and those of values that few rows have hold little else.</p>"""
@@ -59,9 +60,10 @@ def _asked(model: PrivateClassifier) -> str:
     schema, columns = model.schema_, model.scorer_.columns
     words = (getdoc(type(model)) or type(model).__name__).split("\n\n")[0]
     predicts = f"{escaped(schema.label)}: {listed(schema.classes)}"
-    return sections.asked(
-        model.outcome_, words, {"Predicts": predicts, "From": f"{plural(len(columns), 'column')}: {listed(columns)}"}
-    )
+    facts = {"Predicts": predicts, "From": f"{plural(len(columns), 'column')}: {listed(columns)}"}
+    if model.outcome_.until is not None:
+        facts["Goal"] = escaped(" ".join(in_words(model.outcome_)), 900)
+    return sections.asked(model.outcome_, words, facts)
 
 
 def _weights(model: PrivateClassifier) -> str:
@@ -83,4 +85,4 @@ def _tree(model: PrivateClassifier) -> str:
     shown = "<pre>" + "\n".join(lines) + "</pre>"
     if len(lines) > sections.MOST_COLUMNS:
         shown = f"<details><summary>The tree: {len(lines):,} lines</summary>{shown}</details>"
-    return TREE + f'<div class="scroll">{shown}</div>'
+    return TREE + sections.scrolled("The tree", shown)

@@ -12,18 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import BadInput
 from ..evaluate import Evaluation
 from ..kernel import exact
+from ..markup import escaped
 from ..models import AutoClassifier
 from ..pages import Reported
 from ..plans.outcome import Outcome
-from ..synopsis import Histogram, Synopsis
+from ..synopsis import Histogram, Synopsis, SyntheticTable
 from . import evaluation as evaluation_report
 from . import histogram as histogram_report
 from . import model as model_report
 from . import sections
 from . import synopsis as synopsis_report
+from . import synthetic as synthetic_report
 from .calibration import calibration
 from .choice import choice
-from .words import escaped
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -46,7 +47,8 @@ def report(
     other pages, by what they are called: file names beside this page.
     Only releases, public scales, the schema and receipts enter besides, so the same ones always make the same text.
     """
-    kinds = {Synopsis: synopsis_report, Histogram: histogram_report, Evaluation: evaluation_report}
+    kinds = {Synopsis: synopsis_report, Histogram: histogram_report, SyntheticTable: synthetic_report}
+    kinds |= {Evaluation: evaluation_report}
     special: Any = next((pages for kind, pages in kinds.items() if isinstance(model, kind)), model_report)
     if special is model_report:
         check_is_fitted(model)
@@ -67,7 +69,7 @@ def report(
         sections.promise(outcome),
         _footer(outcome, check is not None),
     ]
-    return _page(special.title(shown), "\n".join(parts), _receipts(outcome))
+    return _page(special.title(shown), "\n".join(parts), _receipts(outcome) + _evaluation(model))
 
 
 def _balance(outcome: Outcome[Any], left: Any, limit: Any) -> tuple[Fraction | None, Fraction | None]:
@@ -88,12 +90,32 @@ def _footer(outcome: Outcome[Any], checked: bool) -> str:
 
 
 def _receipts(outcome: Outcome[Any]) -> str:
-    """The receipts as a block of JSON, with every < escaped, so that no text in them can end the block."""
-    text = json.dumps([receipt.to_dict() for receipt in outcome.receipts], indent=1, sort_keys=True)
-    return text.replace("<", "\\u003c")
+    """The receipts as a block of JSON."""
+    return _block("receipts", [receipt.to_dict() for receipt in outcome.receipts])
 
 
-def _page(title: str, body: str, receipts: str) -> str:
+def _evaluation(found: Reported) -> str:
+    """What an evaluation found and of which model, as such a block; "" for what is none, or has no single number."""
+    judged = found.judged_ if isinstance(found, Evaluation) else None
+    if judged is None or not judged.receipts:
+        return ""
+    for measure in ("auc", "accuracy"):
+        if hasattr(found, measure):
+            low, high = getattr(found, f"{measure}_interval")
+            numbers = {"value": getattr(found, measure), "low": low, "high": high}
+            return _block(
+                "evaluation", {"measure": measure, "file": judged.file, "hash": judged.receipts[-1].hash, **numbers}
+            )
+    return ""
+
+
+def _block(name: str, content: Any) -> str:
+    """Data for programs; no text in it can end the block."""
+    text = json.dumps(content, indent=1, sort_keys=True).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">\n{text}\n</script>\n'
+
+
+def _page(title: str, body: str, data: str) -> str:
     css = (resources.files(__package__) / "style.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -109,9 +131,6 @@ def _page(title: str, body: str, receipts: str) -> str:
 <main>
 {body}
 </main>
-<script type="application/json" id="receipts">
-{receipts}
-</script>
-</body>
+{data}</body>
 </html>
 """

@@ -11,13 +11,13 @@ import numpy as np
 
 from ..display import COLOURS, amount, column_rows, html_table, number, readable
 from ..kernel import VERSION, WEIGHT_UNIT
+from ..markup import escaped, factor, listed, plural
 from ..plans.outcome import Outcome, total
 from ..trusted import files_used
 from ..verdicts import Verdict
 from ..verdicts.tables import TableNoise, noise_of
 from .counts import MOST_CODES, CountsDisplay
 from .figures import SHADES, counts_figure, noise_figure, quality_figure
-from .words import escaped, factor, listed, plural
 
 MOST_COLUMNS = 24  # drawn; the others are a sentence
 WEAK = 5  # an epsilon from which on the factor e^epsilon hides little
@@ -137,7 +137,7 @@ def _audited(outcome: Outcome[Any], judged: bool) -> str:
     words = f"<p>To audit this result, read these {len(files)} files of Veil {VERSION}, {lines:,} lines with their "
     model = " but that of the model, of which each row gets its score by itself" if judged else ""
     words += f"arguments. The answers rest on no other code{model}: whatever else holds rows only hands them on.</p>"
-    return words + table("Trusted files", ["file", "lines"], [*files, ("together", lines)])
+    return words + table("Names and lengths of the files", ["file", "lines"], [*files, ("together", lines)])
 
 
 def _paths(outcome: Outcome[Any]) -> str:
@@ -269,7 +269,7 @@ def quality(rows: Sequence[tuple[str, float, float]]) -> str:
     if not rows:
         return ""
     shown = [(name, _score(accuracy), _score(auc)) for name, accuracy, auc in rows]
-    listing = table("Measured by the caller", ["", "accuracy", "AUC"], shown)
+    listing = table("Measured by the caller", ["model", "accuracy", "AUC"], shown)
     chips = _chip(COLOURS[0], "accuracy") + _chip(COLOURS[1], "AUC", ring=True)
     return section("Quality", MEASURED, listing, _legend(chips), f"<figure>{quality_figure(rows)}</figure>")
 
@@ -303,8 +303,13 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[object]])
     """A table; a long one is folded."""
     shown = html_table(caption, header, [[readable(cell, 120) for cell in row] for row in rows], None)
     if len(rows) <= MOST_COLUMNS:
-        return f'<div class="scroll">{shown}</div>'
-    return f'<details><summary>{caption}: {len(rows):,} lines</summary><div class="scroll">{shown}</div></details>'
+        return scrolled(caption, shown)
+    return f"<details><summary>{caption}: {len(rows):,} lines</summary>{scrolled(caption, shown)}</details>"
+
+
+def scrolled(name: str, inside: str) -> str:
+    """What may be wider than the page, in a region that scrolls, by keyboard too."""
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{escaped(name, 200)}">{inside}</div>'
 
 
 def more(count: int, words: str) -> str:

@@ -5,13 +5,13 @@ from inspect import getdoc
 from typing import Any
 
 from ..display import large, number
+from ..markup import escaped, listed, plural
 from ..synopsis import PUBLISHERS, Synopsis
 from ..synopsis.cells import noise_alone
 from ..synopsis.table import shown
 from ..verdicts.tables import noise_of
 from . import sections
 from .counts import CountsDisplay
-from .words import escaped, listed, plural
 
 SUMMED = """<p>Each figure sums the released counts over all other columns, and so does their noise, as the bars
 show.</p>"""

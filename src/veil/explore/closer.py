@@ -1,0 +1,193 @@
+"""A closer look at one table: over epsilon, over rows, seed by seed, and what methods take."""
+
+from collections.abc import Sequence
+from math import isnan
+
+from ..drawing import Picture
+from ..markup import escaped
+from ..plans.catalogue import NAMES
+from ..results import LESS_IS_BETTER
+from .page import Safe, figure, section, table
+from .picking import Picked, is_known
+from .words import MEASURES, duration, short, size_words
+
+
+def near(now: Picked) -> Safe:
+    """One table: over epsilon, over rows, seed by seed, and what it takes."""
+    best = now.best(now.table)
+    loud = loud_methods(now, best)
+    parts = [over_epsilon(now, loud), seeds(now, loud), costs(now)]
+    parts += [over_rows(now, loud)] if len(now.results.sizes) > 1 else []
+    return section(f"On {now.table}", Safe(f'<div class="pair">{"".join(parts)}</div>'))
+
+
+def loud_methods(now: Picked, best: str) -> dict[str, str]:
+    """The methods to draw loudly, each with the name of its colour: the chosen one, the best, and the best of others
+    than Veil."""
+    peers = [name for name in now.methods if name not in NAMES and now.results.private(name)]
+    peer = now.results.best(now.table, peers, now.epsilon, now.measure, now.rows) if peers else ""
+    wanted = dict.fromkeys([now.method, best, peer])
+    return dict(zip([name for name in wanted if name], ("main", "second", "third"), strict=False))
+
+
+def curve(now: Picked, method: str) -> list[tuple[float, float, float | None]]:
+    """The mean and margin of a private method at each epsilon."""
+    found = list[tuple[float, float, float | None]]()
+    for epsilon in now.results.epsilons:
+        group = now.results.groups.get((now.table, method, epsilon, now.rows))
+        mean, margin = group.summary(now.measure) if group else (None, None)
+        found += [] if mean is None or isnan(mean) else [(epsilon, mean, margin)]
+    return found
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of an axis that hold these values."""
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    room = max(0.06 * (high - low), 0.005)
+    return low - room, high + room
+
+
+def over_epsilon(now: Picked, loud: dict[str, str]) -> Safe:
+    """Lines over epsilon, a few loud among grey ones."""
+    curves = {name: found for name in now.methods if now.results.private(name) and (found := curve(now, name))}
+    ceiling = {name: now.group(now.table, name) for name in now.methods if not now.results.private(name)}
+    levels = {name: group.summary(now.measure)[0] for name, group in ceiling.items() if group}
+    values = [mean for found in curves.values() for _, mean, _ in found] + [v for v in levels.values() if v is not None]
+    words = f"{MEASURES[now.measure]} over epsilon"
+    stops = now.results.epsilons or (0.1, 1.0)
+    ends = (min(stops), max(stops)) if len(stops) > 1 else (stops[0] / 2, stops[0] * 2)
+    drawn = Picture(
+        f"{words} on {now.table}",
+        ends,
+        _ends(values),
+        logs=True,
+        below="epsilon",
+        beside=MEASURES[now.measure],
+        along=[(stop, f"{stop:g}") for stop in stops],
+    )
+    for name, found in curves.items():
+        if name not in loud:
+            drawn.line([point[:2] for point in found], "pale")
+    for name, level in levels.items():
+        if level is not None and name == "ceiling":
+            drawn.rule(level, "ceiling, NOT private", "open")
+    for name, colour in loud.items():
+        points = curves.get(name, [])
+        drawn.band([(at, mean - (margin or 0), mean + (margin or 0)) for at, mean, margin in points], colour)
+        drawn.line([point[:2] for point in points], colour)
+        drawn.dots([point[:2] for point in points], colour)
+    drawn.post(now.epsilon, "", "here")
+    header = ["method", *(f"{stop:g}" for stop in now.results.epsilons)]
+    rows = [[name, *_along(found, now.results.epsilons)] for name, found in curves.items()]
+    return figure(
+        words,
+        f"public table {now.table}; bands are 95 % over seeds",
+        drawn.svg(),
+        legend(loud) + table(f"{words} on {now.table}", header, rows, fold=True),
+    )
+
+
+def _along(found: list[tuple[float, float, float | None]], stops: Sequence[float]) -> list[str]:
+    known = {epsilon: short(mean) for epsilon, mean, _ in found}
+    return [known.get(stop, "-") for stop in stops]
+
+
+def legend(loud: dict[str, str], rest: str = "others, grey") -> Safe:
+    """Which colour is which method."""
+    chips = "".join(f'<span class="chip c-{colour}"></span>{escaped(name)}' for name, colour in loud.items())
+    return Safe(f'<p class="legend">{chips}<span class="chip c-pale"></span>{escaped(rest)}</p>')
+
+
+def seeds(now: Picked, loud: dict[str, str]) -> Safe:
+    """A dot for each seed."""
+    groups = {name: group for name in now.methods if (group := now.group(now.table, name)) and group.seeds}
+    groups = {name: group for name, group in groups.items() if is_known(group, now.measure)}
+    sign = 1 if now.measure in LESS_IS_BETTER else -1
+    names = sorted(groups, key=lambda name: sign * (groups[name].summary(now.measure)[0] or 0))[:20]
+    values = [value for name in names for value in groups[name].values[now.measure]]
+    words = f"{MEASURES[now.measure]} of every seed at epsilon {now.epsilon:g}"
+    drawn = Picture(
+        f"{words} on {now.table}",
+        _ends(values),
+        (max(len(names) - 0.5, 0.5), -0.5),
+        height=44 + 17 * max(len(names), 1),
+        below=MEASURES[now.measure],
+        names=names,
+    )
+    for place, name in enumerate(names):
+        kind = loud.get(name, "pale" if groups[name].private else "open")
+        drawn.dots([(value, place) for value in groups[name].values[now.measure]], kind, 2.6)
+    rows = [(name, *map(short, groups[name].summary(now.measure)), len(groups[name].seeds)) for name in names]
+    header = ["method", "mean", "± 95 %", "runs"]
+    return figure(
+        words,
+        f"public table {now.table}; each dot is a split and its noise",
+        drawn.svg(),
+        table(words, header, rows, fold=True),
+    )
+
+
+def costs(now: Picked) -> Safe:
+    """Seconds and memory of every method."""
+    groups = {name: group for name in now.methods if (group := now.group(now.table, name)) and group.seeds}
+    taken = {name: group.summary("seconds")[0] for name, group in groups.items()}
+    taken = {name: value for name, value in taken.items() if value is not None and not isnan(value) and value > 0}
+    if not taken:
+        return Safe("")
+    names = sorted(taken, key=lambda name: taken[name] or 0)[:20]
+    lows, highs = min(filter(None, taken.values())), max(filter(None, taken.values()))
+    drawn = Picture(
+        f"seconds to learn from {now.table}",
+        (lows / 1.5, highs * 1.2),
+        (len(names) - 0.5, -0.5),
+        logs=True,
+        height=44 + 17 * len(names),
+        below="seconds of one core",
+        names=names,
+    )
+    for place, name in enumerate(names):
+        drawn.lying(place, lows / 1.5, taken[name] or lows, "pale" if name not in NAMES else "main")
+    rows = [(name, duration(taken[name]), short(groups[name].summary("peak_memory")[0], 0)) for name in names]
+    return figure(
+        "What it takes",
+        f"public table {now.table}; one core, MB with all libraries",
+        drawn.svg(),
+        table("Seconds and MB", ["method", "seconds", "MB"], rows, fold=True),
+    )
+
+
+def over_rows(now: Picked, loud: dict[str, str]) -> Safe:
+    """Lines over the number of rows that were learned from."""
+    sizes = [size for size in now.results.sizes if size is not None]
+    curves = dict[str, list[tuple[float, float]]]()
+    for name in now.methods:
+        groups = [(size, now.results.group(now.table, name, now.epsilon, size)) for size in sizes]
+        points = [
+            (float(size), mean)
+            for size, group in groups
+            if group and (mean := group.summary(now.measure)[0]) is not None
+        ]
+        curves |= {name: points} if points else {}
+    if not curves:
+        return Safe("")
+    words, flat = f"{MEASURES[now.measure]} over rows", [mean for points in curves.values() for _, mean in points]
+    ends = (min(sizes), max(sizes)) if len(sizes) > 1 else (sizes[0] / 2, sizes[0] * 2)
+    drawn = Picture(
+        f"{words} on {now.table}",
+        ends,
+        _ends(flat),
+        logs=True,
+        below="rows learned from",
+        beside=MEASURES[now.measure],
+        along=[(size, f"{size:,}") for size in sizes],
+    )
+    for name, points in sorted(curves.items(), key=lambda pair: pair[0] in loud):
+        drawn.line(points, loud.get(name, "pale"))
+    known = {name: dict(points) for name, points in curves.items()}
+    rows = [(name, *(short(known[name].get(float(size))) for size in sizes)) for name in curves]
+    return figure(
+        words,
+        f"public table {now.table}, parts of it drawn at random",
+        drawn.svg(),
+        legend(loud) + table(words, ["method", *map(size_words, sizes)], rows, fold=True),
+    )
