@@ -51,8 +51,13 @@ def reproduce(
         return
     from veil.compare.summary import summary
 
+    from .papers.grids import left_out
     from .papers.grids import reproduce as repeat  # takes longer to load than the other commands to run
 
+    absent = left_out() if paper in (None, Paper.projected) else []
+    if absent:
+        note = f"Left out: {', '.join(absent)}, whose environments are built by `make peers`. All else is repeated."
+        typer.echo(note, err=True)
     with progress_bar(as_json) as progress:
         task = progress.add_task("reproducing", total=None)
         results = repeat(

@@ -2,7 +2,8 @@
 
 Every method that bins is fitted on public tables of the folder VEIL_DATA twice, with public bins and with found ones,
 at the same epsilon: with the declared bounds, with a range ten times as long, and with one a hundred times as long on
-both sides. Results go to experiments/results/bins.parquet; what it holds is not repeated. Noise is seeded.
+both sides. "privpfc-5000" is PrivPfC with a pool of 5,000 candidates, which takes a tenth of the time. Results go to
+experiments/results/bins.parquet; what it holds is not repeated. Noise is seeded.
 """
 
 import os
@@ -29,6 +30,7 @@ SMALL = (
     *("satellite", "more/compactiv", "more/grid_stability", "more/marketing", "more/page_blocks", "more/penbased"),
     *("more/phoneme", "more/segment", "more/skillcraft", "more/twonorm"),
 )
+SETTINGS: dict[str, dict[str, Any]] = {"privpfc-5000": {"pool": 5000}}  # of methods that are not as by default
 BINNING = ("naive-bayes", "tree", "forest", "projected", "logistic", "svm", "privpfc")
 EPSILONS = (0.05, 0.1, 0.3, 1.0)
 BOUNDS = {"declared": (1, 0), "ten times": (10, 0), "hundred times": (100, 99)}  # range above and below, in lengths
@@ -54,7 +56,9 @@ def run(data: Data, method: str, bounds: str, bins: str, epsilon: float, seed: i
     """How good one model is on the rows that were held out."""
     parts = split(data, seed)
     schema = loosened(parts.schema, bounds, bins == "public")
-    model = METHODS[method](epsilon=epsilon, schema=schema, random_state=seed).fit(parts.train, parts.labels)
+    settings = SETTINGS.get(method, {})
+    kind = METHODS[method.removesuffix("-5000")]
+    model = kind(epsilon=epsilon, schema=schema, random_state=seed, **settings).fit(parts.train, parts.labels)
     order = [[*map(str, model.classes_)].index(name) for name in schema.classes]
     return measures(parts.truth, model.predict_proba(parts.test)[:, order])
 

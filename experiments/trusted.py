@@ -8,7 +8,7 @@ from rich.table import Table
 
 from veil import Categorical, Schema, Text, datasets
 from veil.models import METHODS
-from veil.trusted import CORE, DATES, OPENDP, PEOPLE, QUESTIONS, VERBS, WORDS, files_used, lines_of
+from veil.trusted import CORE, DATES, OPENDP, PEOPLE, QUESTIONS, SHARED, SPARK, VERBS, WORDS, files_used, lines_of
 
 TEXTS = Schema(
     name="texts",
@@ -20,7 +20,8 @@ ROWS = {"text": ["free prize", "see you"] * 40, "kind": ["yes", "no"] * 40}
 
 def trusted() -> None:
     """Print the counts."""
-    others = [*WORDS, *DATES, *PEOPLE, *OPENDP, *(name for names in QUESTIONS.values() for name in names)]
+    others = [*WORDS, *DATES, *PEOPLE, *SHARED, *SPARK, *OPENDP]
+    others += [name for names in QUESTIONS.values() for name in names]
     every = dict.fromkeys([*CORE, *(name for names in VERBS.values() for name in names), *others])
     table = Table("trusted part", "lines", "files", title="Lines that an auditor reads: all but blank ones and imports")
     table.add_row("core", str(sum(map(lines_of, CORE))), str(len(CORE)))

@@ -216,7 +216,7 @@ def disturb(path: Path, chance: random.Random, ways, found: Counter[str]) -> Non
 
 def judge(folder: Path, path: Path, ledger: Ledger, harm: bool) -> Counter[str]:
     """Hold what was answered against the ledger."""
-    lines = [line.split() for file in folder.glob("*.answers") for line in file.read_text().splitlines()]
+    lines = [line.split() for file in folder.glob("*.answers") for line in file.read_text().split("\n")[:-1]]
     answers = {hash: (int(number), before, Fraction(cost)) for number, hash, before, cost, _ in lines}
     text = (folder / "refusals").read_text() if (folder / "refusals").exists() else ""
     found = Counter(answers=len(lines), refusals=text.count("\n"), unforeseen=text.count("UNFORESEEN"))

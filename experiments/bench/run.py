@@ -40,6 +40,7 @@ from .measure import Result, compare, in_its_own_process, resident, seconds, sta
 from .publishing import publishing
 from .ranges import ranges
 from .selecting import selecting
+from .shared_attack import charges
 
 ROWS = 1_000_000
 FEATURES = ("c0", "c1", "c2", "x0", "x1")
@@ -168,7 +169,7 @@ def measure_memory() -> None:
 
 def main() -> None:
     results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *classifiers(), *publishing(), *choice(), *ranges(), *evaluation(), *selecting()]
+    results += [fit(), *classifiers(), *publishing(), *choice(), *ranges(), *evaluation(), *selecting(), *charges()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(

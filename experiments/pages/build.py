@@ -2,8 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from importlib import import_module
 
 from .. import DOCS, ROOT
+
+PAGES = (
+    *("choice", "choice_ranges", "comparison", "more", "ranges", "reproduction", "reproduction_roc"),
+    *("scale", "selected", "synthetic", "trees"),
+)
 
 
 def command_line() -> str:
@@ -33,11 +39,10 @@ def _help(command, path: list[str]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    from . import choice, choice_ranges, comparison, more, ranges, reproduction, reproduction_roc, selected, trees
     from .site import render
 
     (DOCS / "cli.md").write_text(command_line(), encoding="utf-8")
-    for page in (choice, choice_ranges, comparison, more, ranges, reproduction, reproduction_roc, selected, trees):
-        page.write()
+    for name in PAGES:
+        import_module(f".{name}", __package__).write()
     render(ROOT / "build" / "site")
     print("Wrote the generated pages, and the site: open build/site/index.html")

@@ -1,7 +1,7 @@
 """What `python -m experiments reproduce` found, kept in experiments/results/reproduction.parquet: measures by fold,
 and their figures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,12 +39,22 @@ NAMES = {
     "privpfc": "PrivPfC, cells",
     "privpfc-tree": "PrivPfC, decision tree",
     "privpfc-svm": "PrivPfC, SVM",
+    "diffgen": "DiffGen, cells",
+    "diffgen-tree": "DiffGen, decision tree",
+    "diffgen-svm": "DiffGen, SVM",
+    "projected-tree": "PPH (projected histogram, the paper's rules), decision tree",
+    "projected-svm": "PPH, SVM",
+    "privgene": "PrivGene",
+    "privbayes-tree": "PrivBayes, decision tree",
+    "privbayes-svm": "PrivBayes, SVM",
+    "private-erm": "PrivateERM (`svm`)",
     "majority": "always the larger class",
     "tree": "decision tree, not private",
     "svm": "SVM, not private",
     "ceiling": "boosting, not private",
 }
 OURS = ("privpfc", *(f"privpfc-{name}" for name in LEARNERS))
+RIVALS = tuple(NAMES)[tuple(NAMES).index("diffgen") : tuple(NAMES).index("majority")]
 HORIZONTAL = ("majority", *LEARNERS, "ceiling")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # for all eyes
 DASHES = ("--", "-.", ":", "-")
@@ -93,18 +103,39 @@ def estimated(data: str, rules: str) -> tuple[int, float]:
     return k, SHARE if rules == "veil" else share_to_count(rows, available, k, classes, bins_for(rows, k))
 
 
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
 def mean(values: Values) -> float:
     return sum(values.values()) / len(values)
 
 
 def draw(folder: Path) -> None:
     """All figures, as SVG; the same ones from the same results."""
-    paint = {"epsilon": _draw_epsilon, "columns": _draw_columns, "share": _draw_share, "privpfc": _draw_privpfc}
+    paint = {"boxes": _draw_boxes, "epsilon": _draw_epsilon, "columns": _draw_columns, "share": _draw_share}
+    paint |= {"privpfc": _draw_privpfc, "rivals": _draw_rivals}
     with rc_context(STYLE):
         for name, figure in ((name, make()) for name, make in paint.items()):
             handles = {line.get_label(): line for axes in figure.axes for line in axes.get_legend_handles_labels()[0]}
             figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=3, frameon=False)
             figure.savefig(folder / f"reproduction-{name}.svg", metadata={"Date": None, "Creator": None})
+
+
+def _draw_boxes() -> Figure:
+    """The spread over folds at epsilon 1, as in figure 1 of Vinterbo's paper."""
+    figure, panels = _panels(TABLES["projected"], 3)
+    methods = [*map(varied, RULES), *PEERS, PLAIN]
+    for data, axes in panels.items():
+        found = {method: [*quality(data, method).values()] for method in methods}
+        for place, (method, colour) in enumerate(zip(methods, (*COLOURS[:4], "#555555"), strict=True)):
+            if found[method]:
+                box = axes.boxplot([found[method]], positions=[place], widths=0.6, patch_artist=True)
+                box["boxes"][0].set(facecolor=colour, alpha=0.6)
+                axes.plot([], [], color=colour, lw=5, alpha=0.6, label=NAMES[method])
+        axes.set_xticks([])
+    return figure
 
 
 def _draw_epsilon() -> Figure:
@@ -147,6 +178,21 @@ def _draw_privpfc() -> Figure:
             _curve(axes, {e: errors(data, method, e) for e in EPSILONS["privpfc"]}, NAMES[method], colour)
         for method, dashes in zip(HORIZONTAL, DASHES, strict=True):
             axes.axhline(mean(errors(data, method, 1)), color="#555555", ls=dashes, lw=1.2, label=NAMES[method])
+        _logarithmic(axes, EPSILONS["privpfc"])
+        axes.set(title=data, ylabel="share predicted wrong")
+    return figure
+
+
+def _draw_rivals() -> Figure:
+    """The shares predicted wrong of PrivPfC's cells beside those of its rivals."""
+    figure, panels = _panels(TABLES["privpfc"], 3)
+    for data, axes in panels.items():
+        shown = ("privpfc", "diffgen", "privgene", "privbayes-tree", "private-erm")
+        for method, colour in zip(shown, COLOURS, strict=True):
+            found = {epsilon: errors(data, method, epsilon) for epsilon in EPSILONS["privpfc"]}
+            if any(found.values()):
+                _curve(axes, found, NAMES[method], colour)
+        axes.axhline(mean(errors(data, "majority", 1)), color="#555555", ls="--", lw=1.2, label=NAMES["majority"])
         _logarithmic(axes, EPSILONS["privpfc"])
         axes.set(title=data, ylabel="share predicted wrong")
     return figure

@@ -7,6 +7,7 @@ Whatever the page says about agreement with a paper is computed from the results
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import hypot
+from statistics import median
 
 from veil.compare.data import FOLDS
 from veil.compare.summary import interval
@@ -14,12 +15,26 @@ from veil.plans.histograms.privpfc import POOL
 from veil.plans.histograms.projected_histogram import HELD_OUT, SHARE
 
 from .. import DOCS
-from ..papers.grids import COLUMNS, EPSILONS, LEARNERS, PEERS, PLR, PRUNING, RULES, SHARES, TABLES, USED, varied
+from ..papers.grids import (
+    COLUMNS,
+    EPSILONS,
+    LEARNERS,
+    PEERS,
+    PLR,
+    PRUNING,
+    RIVAL_FOLDS,
+    RULES,
+    SHARES,
+    TABLES,
+    USED,
+    varied,
+)
 from .reproduced import (
     HORIZONTAL,
     NAMES,
     OURS,
     PLAIN,
+    RIVALS,
     SHAPES,
     TUNED,
     Short,
@@ -31,7 +46,9 @@ from .reproduced import (
     mean,
     quality,
     results,
+    table,
 )
+from .rivals import rival_claims
 
 NEAR = 0.02  # of the best, by what the page calls near
 GENERAL = 4  # the number of columns that the paper finds good in general
@@ -55,11 +72,6 @@ def cell(values: Values) -> str:
 
 def signed(difference: Short) -> str:
     return f"{difference[0]:+.3f} ± {difference[1]:.3f}"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def title(data: str) -> str:
@@ -133,30 +145,35 @@ What differs from the paper:
 - Its census extracts were not published. In their stead: `acs_national2019` (American Community Survey, income above
   50,000), `acs_ipums_binary` and `br2000` (extracts that were published with PrivBayes, without names for their
   columns). Adult and Bank are the paper's tables.
-- Our runs on Adult are from before its schema had finer bins of money (8 instead of 16), and before two small changes
-  to how candidates are drawn.
+- Runs of projected histograms on Adult, in the part on Vinterbo's paper, and the models without privacy here are from
+  before its schema had finer bins of money (8 instead of 16). Those of PrivPfC and of all its rivals are not.
 - The grid is chosen by a score whose range is 1.178, not 2.2, which leaves nearly twice the signal at the same cost.
 - Candidates are {POOL[0]:,} to {POOL[1]:,} grids drawn at random from the schema, more if more rows stand out of the
   noise; the published code enumerates them in the order of names until it has 10,000. Hierarchies are ours, and so are
   the division of the budget and the number of cells.
 - A rare class counts for more in the choice of the grid.
 - Neighbours are the same: one row added or removed.
-- Of the methods that the paper compares with, projected histograms are here, with a logistic regression instead of the
-  paper's tree and machine. How others do on these tables is on [the comparison page](comparison.md).
+- The methods that the paper compares with are here on the first {RIVAL_FOLDS} folds: DiffGen, PrivGene, PrivBayes (a
+  tree and a machine learn from about as many synthetic rows as there are real ones), PrivateERM (our support vector
+  machine, with the noise of [its card](algorithms.md#private-support-vector-machine)) and projected histograms with a
+  tree and a machine (PPH). DiffGen, PrivGene and [PrivBayes](algorithms.md#synthetic-tables) are as on [their
+  cards](algorithms.md#diffgen), where it is said how they differ from the published ones. More methods are on [the
+  comparison page](comparison.md).
 """
 
 AGAIN = """
 ## To make it again
 
-With the tables in the folder that `VEIL_DATA` names, and the environments of the peers:
+With the tables in the folder that `VEIL_DATA` names:
 
 ```sh
 make peers
 python -m experiments reproduce --out results.parquet
 ```
 
-`--quick` takes two folds and two epsilons. Runs that the file holds are not repeated: after a change of a method, start
-with a new file.
+Without `make peers`, which builds the environments of other packages, all of Veil's runs are made, and the command says
+which peers it leaves out. `--quick` takes two folds and two epsilons. Runs that the file holds are not repeated: after
+a change of a method, start with a new file.
 """
 
 
@@ -194,8 +211,16 @@ def _at_one() -> Iterable[str]:
     yield _tables(TABLES["projected"]) + "\n### All methods at epsilon 1\n"
     rows = [[NAMES[method], *(cell(quality(data, method)) for data in TABLES["projected"])] for method in methods]
     yield table(["method", *map(title, TABLES["projected"])], rows)
+    yield "\n![Spread over the folds at epsilon 1](figures/reproduction-boxes.svg)\n"
+    yield "\nMedians over the folds, as the boxes of the paper's figure 1 have them:\n"
+    rows = [[NAMES[method], *(_median(quality(data, method)) for data in TABLES["projected"])] for method in methods]
+    yield table(["method", *map(title, TABLES["projected"])], rows)
     yield "\nThe paper: with two classes HLR loses against PLR, though it is good; with more, HMLR beats PMLR. Here:\n"
     yield table(["table", "rules", "ahead of PLR", "ahead of PLR, tuned", "ahead of OLR"], _against_plr())
+
+
+def _median(values: Values) -> str:
+    return f"{median(values.values()):.3f}" if values else "-"
 
 
 def _against_plr() -> Iterable[list[str]]:
@@ -297,7 +322,8 @@ def _privpfc() -> Iterable[str]:
     yield _tables(TABLES["privpfc"])
     yield "\n![Shares of rows that PrivPfC predicts wrong, against epsilon](figures/reproduction-privpfc.svg)\n"
     for data in TABLES["privpfc"]:
-        methods = [*OURS, *map(varied, RULES), *HORIZONTAL]
+        run = [name for name in RIVALS if any(errors(data, name, epsilon) for epsilon in EPSILONS["privpfc"])]
+        methods = [*OURS, *map(varied, RULES), *run, *HORIZONTAL]
         rows = [[NAMES[m], *(cell(errors(data, m, epsilon)) for epsilon in EPSILONS["privpfc"])] for m in methods]
         yield f"\n{data}:\n" + table(["method", *(f"{epsilon:g}" for epsilon in EPSILONS["privpfc"])], rows)
     yield from _privpfc_claims()
@@ -306,11 +332,12 @@ def _privpfc() -> Iterable[str]:
 def _privpfc_claims() -> Iterable[str]:
     cells = len(TABLES["privpfc"]) * len(EPSILONS["privpfc"])
     yield "\nThe paper: with a decision tree and with a support vector machine, PrivPfC is the best of the private "
-    yield "methods that it tries. Only projected histograms are here of those, so this tests the claim in part. "
+    yield "methods that it tries. "
     yield f"Of the {cells} cells (a table and an epsilon), in how many does it predict fewer "
     yield "rows wrong, is not told apart, predicts more rows wrong:\n"
     rows = [[NAMES[ours], *(_standing(ours, other) for other in OTHERS)] for ours in OURS]
     yield table(["method", *(f"than {words}" for words in OTHERS.values())], rows)
+    yield from rival_claims()
     yield "\nThe paper gives the majority's error as 0.248 on Adult and about 0.113 on Bank; here "
     yield f"{mean(errors('adult', 'majority', 1)):.3f} and {mean(errors('bank_additional', 'majority', 1)):.3f}.\n"
     yield "\nWhat privacy costs at the smallest and at the largest epsilon, against the same learner without privacy:\n"

@@ -25,7 +25,7 @@ def areas() -> dict[tuple[str, str, float], dict[str, Any]]:
 
 def page() -> str:
     """The whole page."""
-    from . import roc_defaults
+    from . import roc_claims, roc_defaults
 
     rows, below = [], 0
     for data in TEXTS:
@@ -44,6 +44,7 @@ def page() -> str:
         below=below,
         spaces=SPACES,
         depth=HALVINGS,
+        claims=roc_claims.claims(areas()),
         defaults=roc_defaults.page(),
         median_runs=roc_defaults.RUNS,
     )
@@ -74,6 +75,8 @@ at 0.5 and 1 so do the published medians. This classifier is nearly perfect ther
 thresholds cost little where nothing lies between them, and our default keeps few for so few rows.
 
 ![Area between exact and private curves against epsilon, five methods, two sets](figures/reproduction-roc.svg)
+
+{claims}
 
 ## How the default was chosen
 

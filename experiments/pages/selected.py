@@ -132,7 +132,9 @@ def everywhere(method: str, epsilon: float, **given: Any) -> list[str]:
 
 def page() -> str:
     """The whole page."""
-    return "".join([INTRO, *_claims(), *_methods(), *_curves(), *_thresholds()])
+    from . import selected_more
+
+    return "".join([INTRO, *_claims(), *_methods(), *_curves(), *_thresholds(), *selected_more.section()])
 
 
 def best(data: str, epsilon: float) -> Values:

@@ -14,14 +14,15 @@ NAV = {
     "Guides": [
         f"guide/{name}"
         for name in (
-            *("schema", "epsilon", "choice", "publishing", "ranges", "selection", "evaluation", "verdicts"),
-            *("choice-ranges", "choice-trees"),
+            *("schema", "epsilon", "explore", "choice", "publishing", "ranges", "selection", "evaluation", "verdicts"),
+            *("large", "team", "choice-ranges", "choice-trees"),
         )
     ],
     "Methods": ["algorithms", "errata"],
     "Results": [
         "comparison",
         "more-tables",
+        "synthetic",
         "ranges",
         "choice",
         "choice-ranges",

@@ -17,16 +17,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from veil import publish
 from veil.compare.data import FOLDS, Data, Split, fold, load
 from veil.compare.data import split as random_split
 from veil.compare.methods import Method, Probabilities, find, here, in_order
 from veil.compare.runs import Progress, Task, carry_out, one_by_one
 from veil.errors import BadInput
-from veil.models import PrivPfCClassifier, ProjectedHistogramClassifier
+from veil.models import METHODS, DiffGenClassifier, PrivPfCClassifier, ProjectedHistogramClassifier
 from veil.models.cells import RIDGE, axis_features, learn_cells
 from veil.plans.histograms.projected_histogram import HELD_OUT
 from veil.questions import axis
@@ -51,11 +53,19 @@ SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 PLR = "diffprivlib-logistic-regression"
 PEERS = dict.fromkeys((PLR, f"{PLR}-tuned"), (0.1, 1, 10))  # a run of a peer takes as long as twenty of ours
 QUICK_FOLDS, QUICK_EPSILONS = 2, (0.1, 1)
+# of the first folds: what PrivPfC's paper compares with, where Veil has it. A fit of PrivGene takes up to half a minute
+RIVALS = ("diffgen", "privgene", "svm")
+RIVAL_FOLDS = 3
 PRUNING = 1e-3  # impurity that a split must save; the same with and without privacy
 LEARNERS = {
     "tree": DecisionTreeClassifier(ccp_alpha=PRUNING, random_state=0),
     "svm": LinearSVC(random_state=0),
 }
+PUBLISHED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "diffgen": (DiffGenClassifier, {}),
+    "projected": (ProjectedHistogramClassifier, {"rules": "paper"}),
+}
+SYNTHETIC = "privbayes"  # publishes rows of all columns, which a learner takes for real ones
 Predict = Callable[[Any], Probabilities]
 
 
@@ -101,13 +111,32 @@ def _tables(names: Iterable[str]) -> dict[str, Data]:
 def _plan(paper: str, tables: dict[str, Data], quick: bool) -> list[Task]:
     """All runs, fold by fold, so that those that share a fold follow each other."""
     methods = {"projected": _of_projected, "privpfc": _of_privpfc, "trees": _of_trees}[paper]
+    publishers = (*PUBLISHED, SYNTHETIC)
+    rivals = {rival_name(name) for name in RIVALS} | {f"{kind}-{name}" for kind in publishers for name in LEARNERS}
     return [
         Task(tables[name], method, float(epsilon), number, random_split if paper == "trees" else _fold)
         for name in TABLES[paper]
         for number in range(QUICK_FOLDS if quick else USED[paper])
         for epsilon, method in methods(len(tables[name].schema.features))
         if not quick or epsilon in (*QUICK_EPSILONS, math.inf)
+        if number < RIVAL_FOLDS or method.name not in rivals
     ]
+
+
+def left_out() -> list[str]:
+    """The peers whose environments were not built: their runs are left out."""
+    found = list[str]()
+    for name in PEERS:
+        try:
+            find(name)
+        except BadInput:
+            found.append(name)
+    return found
+
+
+def rival_name(name: str) -> str:
+    """The name of a private method among the results, in which "svm" is the one without privacy."""
+    return "private-erm" if name == "svm" else name
 
 
 def _of_projected(available: int) -> Iterable[tuple[float, Method]]:
@@ -119,7 +148,7 @@ def _of_projected(available: int) -> Iterable[tuple[float, Method]]:
         yield 1, _projected(rules, k=HELD_OUT)
         yield from ((1, _projected(rules, gamma=share)) for share in SHARES)
     for name, epsilons in PEERS.items():
-        yield from ((epsilon, find(name)) for epsilon in epsilons)
+        yield from ((epsilon, find(name)) for epsilon in epsilons if name not in left_out())
 
 
 def _of_privpfc(available: int) -> Iterable[tuple[float, Method]]:
@@ -132,6 +161,13 @@ def _of_privpfc(available: int) -> Iterable[tuple[float, Method]]:
         for name, learner in LEARNERS.items():
             yield epsilon, Method(f"privpfc-{name}", partial(here, partial(_learned, learner)))
         yield from ((epsilon, _projected(rules)) for rules in RULES)
+        for name in RIVALS:
+            yield epsilon, Method(rival_name(name), partial(here, partial(_ours, name)))
+        for kind, made in PUBLISHED.items():
+            for name, learner in LEARNERS.items():
+                yield epsilon, Method(f"{kind}-{name}", partial(here, partial(_trained, made, learner)))
+        for name, learner in LEARNERS.items():
+            yield epsilon, Method(f"{SYNTHETIC}-{name}", partial(here, partial(_of_synthetic, learner)))
 
 
 def _of_trees(available: int) -> Iterable[tuple[float, Method]]:
@@ -152,6 +188,27 @@ def _projected(rules: str, **setting: Any) -> Method:
 def _histogram(settings: dict[str, Any], split: Split, epsilon: float, seed: int) -> Predict:
     model = ProjectedHistogramClassifier(epsilon=epsilon, schema=split.schema, random_state=seed, **settings)
     return _predict(model.fit(split.train, split.labels))
+
+
+def _ours(name: str, split: Split, epsilon: float, seed: int) -> Predict:
+    model = METHODS[name](epsilon=epsilon, schema=split.schema, random_state=seed)
+    return _predict(model.fit(split.train, split.labels))
+
+
+def _trained(made: tuple[Any, dict[str, Any]], learner: Any, split: Split, epsilon: float, seed: int) -> Predict:
+    """A learner trained on the cells that a method publishes."""
+    kind, settings = made
+    model = kind(epsilon=epsilon, schema=split.schema, random_state=seed, learner=clone(learner), **settings)
+    return _predict(model.fit(split.train, split.labels))
+
+
+def _of_synthetic(learner: Any, split: Split, epsilon: float, seed: int) -> Predict:
+    """A learner trained on synthetic rows, as if these were the real ones."""
+    rows = _synthetic(split, epsilon, seed)
+    if rows[split.schema.label].nunique() == 1:  # of which a support vector machine learns nothing
+        learner = DummyClassifier()
+    made = replace(split, train=rows.drop(columns=split.schema.label), labels=rows[split.schema.label])
+    return _without_privacy(learner, made, epsilon, seed)
 
 
 def _cells(split: Split, epsilon: float, seed: int) -> Predict:
@@ -206,3 +263,9 @@ def _fold(data: Data, number: int) -> Split:
 def _published(split: Split, epsilon: float, seed: int) -> Any:
     model = PrivPfCClassifier(epsilon=epsilon, schema=split.schema, random_state=seed)
     return model.fit(split.train, split.labels)
+
+
+@lru_cache(maxsize=1)
+def _synthetic(split: Split, epsilon: float, seed: int) -> Any:
+    real = split.train.assign(**{str(split.schema.label): split.labels})
+    return publish(real, split.schema, epsilon=epsilon, method=SYNTHETIC, random_state=seed).to_frame(random_state=seed)

@@ -94,24 +94,26 @@ def privelet(counts: Numbers, epsilon: float, chance: Chance) -> Numbers:
     return sums[: len(counts)]
 
 
-def laplace(scores: Numbers, positive: Any, epsilon: float, chance: Chance) -> Curve:
+def laplace(scores: Numbers, positive: Any, epsilon: float, chance: Chance, spaces: int = SPACES) -> Curve:
     """Noise on every point of the curve by itself, for all of them together."""
-    cuts = np.linspace(0, 1, SPACES + 1)[1:-1]
+    cuts = np.linspace(0, 1, spaces + 1)[1:-1]
     sums = [np.cumsum(part[::-1]) for part in _between(scores, positive, cuts)]
-    scale = 2 * SPACES / epsilon
+    scale = 2 * spaces / epsilon
     return _curve(*(part + chance.laplace(0, scale, len(part)) for part in sums))
 
 
-def fixed_space(scores: Numbers, positive: Any, epsilon: float, chance: Chance) -> Curve:
+def fixed_space(scores: Numbers, positive: Any, epsilon: float, chance: Chance, spaces: int = SPACES) -> Curve:
     """Even thresholds, counts between them by wavelets, half of epsilon for each label."""
-    parts = _between(scores, positive, np.linspace(0, 1, SPACES + 1)[1:-1])
+    parts = _between(scores, positive, np.linspace(0, 1, spaces + 1)[1:-1])
     return _curve(*(np.cumsum(privelet(part, epsilon / 2, chance)[::-1]) for part in parts))
 
 
-def medians(scores: Numbers, positive: Any, epsilon: float, chance: Chance, *, tight: bool = False) -> Curve:
+def medians(
+    scores: Numbers, positive: Any, epsilon: float, chance: Chance, *, tight: bool = False, depth: int = HALVINGS
+) -> Curve:
     """Recursive medians as thresholds; published: half of the rest of epsilon for each label, tight: all for both."""
-    to_choose = CHOOSING * epsilon / HALVINGS
-    cuts = np.unique(recursive_medians(scores, 0.0, 1.0, HALVINGS, to_choose, chance, tight))
+    to_choose = CHOOSING * epsilon / depth
+    cuts = np.unique(recursive_medians(scores, 0.0, 1.0, depth, to_choose, chance, tight))
     rest = (1 - CHOOSING) * epsilon * (1 if tight else 0.5)
     return _curve(*(np.cumsum(privelet(p, rest, chance)[::-1]) for p in _between(scores, positive, cuts)))
 

@@ -1,0 +1,227 @@
+"""python -m experiments.bench.explore: the pages of `veil explore`, measured against their goals, and drawn for docs.
+
+Writes experiments/bench/explore.json and docs/figures/explore-*.png. Wall times are of the machine as busy as it is.
+"""
+
+import gzip
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from packaging.requirements import Requirement
+
+from tests.shell import output
+from veil import datasets
+from veil.choice.classifiers import OPTIONS, planned
+from veil.choice.nearby import _facts
+from veil.explore.page import script
+
+ROOT = Path(__file__).parents[2]
+FILE, FIGURES = Path(__file__).with_name("explore.json"), ROOT / "docs" / "figures"
+RESULTS = ROOT / "experiments" / "results" / "comparison.parquet"
+VIEWS = ("compare", "plan", "ledger", "results", "choice")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def needs(name: str, extras: tuple[str, ...] = ()) -> set[str]:
+    """The names of all packages that a package needs, itself included."""
+    found, todo = set[str](), [(name, extras)]
+    while todo:
+        one, wanted = todo.pop()
+        try:
+            lines = metadata.requires(one) or []
+        except metadata.PackageNotFoundError:
+            continue
+        found.add(one.lower().replace("_", "-"))
+        for requirement in map(Requirement, lines):
+            asked = (
+                any(requirement.marker.evaluate({"extra": extra}) for extra in ("", *wanted))
+                if requirement.marker
+                else True
+            )
+            if asked and requirement.name.lower().replace("_", "-") not in found:
+                todo.append((requirement.name, tuple(requirement.extras)))
+    return found
+
+
+def install() -> dict[str, Any]:
+    """The packages that the extra adds to Veil, and their size without compiled files."""
+    added = sorted(needs("veil", ("explore",)) - needs("veil"))
+    files = [file for name in added for file in metadata.files(name) or [] if "__pycache__" not in str(file)]
+    size = sum(path.stat().st_size for file in files if (path := Path(str(file.locate()))).is_file())
+    return {"packages": len(added), "names": added, "megabytes": round(size / 1e6, 2)}
+
+
+def owner(place: Path) -> list[str]:
+    """A folder as an owner has it, and the options that open it."""
+    rows, schema = datasets.load("fair")
+    rows.to_csv(place / "DATA.csv", index=False)
+    private = schema.model_copy(update={"public": False, "name": "clinic", "rows": len(rows)})
+    (place / "clinic.toml").write_text(private.to_toml(), encoding="utf-8")
+    output("ledger", "create", place / "clinic.ledger", "--limit", "3", "--name", "clinic")
+    (place / "out").mkdir()
+    asked = ["--schema", place / "clinic.toml", "--ledger", place / "clinic.ledger", "--epsilon", "0.5"]
+    train = ["--test-share", "0.3", "--note", "model v1", "--out", place / "out" / "model.veil"]
+    output("train", place / "DATA.csv", *asked, *train)
+    output("publish", place / "DATA.csv", *asked, "--columns", "age,yrs_married", "--out", place / "out" / "map.veil")
+    files = ["--results", RESULTS, "--schema", place / "clinic.toml", "--ledger", place / "clinic.ledger"]
+    return [str(word) for word in (*files, "--watch", place / "out")]
+
+
+class Server:
+    """A running `veil explore`, and the time of processors that it took."""
+
+    def __init__(self, options: list[str]) -> None:
+        program = [sys.executable, "-c", "from veil.cli import main; main()", "explore", *options, "--no-browser"]
+        self.process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().split()[-1]
+        self.parts = urlsplit(self.address)
+        self.cookie = ""
+
+    def get(self, place: str) -> bytes:
+        """An answer."""
+        connection = http.client.HTTPConnection(str(self.parts.hostname), self.parts.port)
+        connection.request("GET", place, headers={"Cookie": self.cookie} if self.cookie else {})
+        answer = connection.getresponse()
+        text = answer.read()
+        self.cookie = self.cookie or str(answer.getheader("set-cookie", "")).partition(";")[0]
+        connection.close()
+        assert answer.status in (200, 303), (place, answer.status)
+        return text
+
+    @property
+    def seconds(self) -> float:
+        """The time of processors that it took so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def timed(self, place: str) -> tuple[float, float]:
+        """Milliseconds of wall and of processors that a page takes."""
+        start, before = time.perf_counter(), self.seconds
+        self.get(self.parts.path + place)
+        return 1000 * (time.perf_counter() - start), 1000 * (self.seconds - before)
+
+
+def served(options: list[str]) -> dict[str, Any]:
+    """What the server takes: to start, for each page, and for plans."""
+    server = Server(options)
+    try:
+        server.get(f"{server.parts.path}?{server.parts.query}")
+        server.get(server.parts.path)
+        found: dict[str, Any] = {"start_cpu_seconds": server.seconds}
+        first = server.timed("plan?epsilon=0.5")
+        found["plan_first_ms"] = {"wall": round(first[0]), "cpu": round(first[1])}
+        methods = ("auto", "privpfc", "logistic", "blend", "tree", "naive-bayes", "projected")
+        plans = [server.timed(f"plan?epsilon=0.{number}&method={name}") for number in (11, 23) for name in methods]
+        found["plan_after_ms"] = _spread(plans)
+        for view in VIEWS:
+            server.timed(view)
+        changes = [
+            f"compare?epsilon={epsilon}&measure={measure}"
+            for epsilon in ("0.05", "0.2", "1")
+            for measure in ("auc", "accuracy")
+        ]
+        pages = [server.timed(place) for _ in range(5) for place in (*VIEWS, *changes)]
+        found["page_ms"] = _spread(pages)
+        found["weights"] = {view: _weight(server.get(server.parts.path + view)) for view in VIEWS}
+        found["browser"] = browser(server.address)
+    finally:
+        server.process.terminate()
+        server.process.wait()
+    return found
+
+
+def _spread(times: list[tuple[float, float]]) -> dict[str, float]:
+    wall, cpu = np.array(times).T
+    return {
+        "p50": round(float(np.median(wall)), 1),
+        "p95": round(float(np.quantile(wall, 0.95)), 1),
+        "cpu_mean": round(float(cpu.mean()), 1),
+    }
+
+
+def _weight(text: bytes) -> dict[str, float]:
+    return {"kB": round(len(text) / 1000, 1), "gzipped_kB": round(len(gzip.compress(text)) / 1000, 1)}
+
+
+def browser(address: str) -> dict[str, Any] | str:
+    """What Chromium finds, and pictures of the views for the docs."""
+    program = shutil.which("chromium")
+    if program is None or shutil.which("node") is None:
+        return "not measured: there is no Chromium here"
+    command = ["node", "check.mjs", address, program, str(FIGURES)]
+    found = json.loads(
+        subprocess.run(command, cwd=ROOT / "tests" / "browser", capture_output=True, text=True, check=True).stdout
+    )
+    judged = {name: value for name, value in found.items() if name.startswith("axe")}
+    return {
+        "failed_checks": [name for name in found if name.startswith("failed")],
+        "axe_pages": len(judged),
+        "axe_findings": sum(map(len, judged.values())),
+        "sideways_pixels_at_390": max(value for name, value in found.items() if name.startswith("sideways")),
+        "foreign_requests": sum(len(value) for name, value in found.items() if name.startswith("foreign")),
+        "change_to_paint_ms": {name: round(value) for name, value in found["paint"].items()},
+        "keyboard": {
+            **{name: found["keyboard"][name] for name in ("choices", "seconds")},
+            "copied_a_command": found["keyboard"]["copied"].startswith("veil train DATA.csv"),
+        },
+        "attacks": {name: value for name, value in found.items() if name.startswith("attack")},
+    }
+
+
+def coverage() -> dict[str, float]:
+    """How often the interval of a plan holds what came of it, over families of tables that it had not seen."""
+    nearby = planned()
+    held: dict[str, list[float]] = {measure: [] for measure in nearby.traces.measures}
+    names = [name for name in OPTIONS if name != "shares"]
+    for family in dict.fromkeys(nearby.traces.families):
+        others = replace(nearby, traces=nearby.traces.without(family))
+        of_family = {measure: list[float]() for measure in held}
+        for place in [place for place, one in enumerate(nearby.traces.families) if one == family]:
+            facts = {name: value for name, value in _facts(nearby.traces, place).items() if name != "majority"}
+            said = others.predict(facts)
+            for measure, table in nearby.traces.quality.items():
+                for name in names:
+                    column = nearby.traces.options.index(name)
+                    value, (_, low, high) = table[place, column], said[measure][column]
+                    of_family[measure] += [float(low <= value <= high)] if value == value else []
+        for measure, values in of_family.items():
+            held[measure].append(float(np.mean(values)))
+    return {measure: round(float(np.mean(values)), 3) for measure, values in held.items()}
+
+
+def main() -> None:
+    """Measure everything and keep it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        os.environ["VEIL_STATE"] = str(place / "state")
+        options = owner(place)
+        found: dict[str, Any] = {
+            "install": install(),
+            "script_kB": round(len(script().encode()) / 1000, 1),
+            **served(options),
+        }
+        page = place / "page.html"
+        output("explore", *options, "--export", page)
+        found["export"] = _weight(page.read_bytes())
+        found["interval_holds"] = coverage()
+        found["load"] = [round(value, 1) for value in os.getloadavg()]
+    text = json.dumps(found, indent=1)
+    FILE.write_text(text + "\n", encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
