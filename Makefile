@@ -4,7 +4,7 @@ BIN := .venv/bin
 # two tests at a time, each in one thread: libraries that start a thread for each core would wait for each other
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
-.PHONY: help demo test slow lint bench trusted audit audit-ledger fuzz coverage docs wheel peers clean
+.PHONY: help demo test test-cluster test-browser slow lint bench bench-scale bench-spark explore-check trusted audit audit-ledger fuzz coverage docs wheel peers clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -19,15 +19,34 @@ help:           ## list the commands
 	$(BIN)/pip install --quiet --editable ".[dev]"
 	@touch $@ .venv/demo
 
-demo: .venv/demo        ## a private count table of a real survey, its noise and its cost
+demo: .venv/demo        ## a private classifier of a real survey, how good it is and what it cost
 	@$(BIN)/veil demo
 	@echo "The command is $(BIN)/veil; after \`. $(BIN)/activate\` it is plain \`veil\`."
 
 test: lint              ## lint, types and all tests but the slowest
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not browser" --ignore tests/cluster
 
 slow: .venv/dev         ## the tests that take longest: whole models under the audit, laws of many draws; a few minutes
 	$(PYTEST) -m slow
+
+test-cluster: .venv/dev ## the tests that need PostgreSQL's server, or Spark and Java, which root installs if they are missing
+	@sh experiments/install_postgres.sh
+	@sh experiments/install_java.sh
+	$(PYTEST) tests/kernel/test_ledger_shared.py
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/cluster
+
+# Chromium comes from Debian, if we may install it; what drives it, from npm. Without them the tests are skipped, saying so
+BROWSER := tests/browser/node_modules/.package-lock.json
+test-browser: .venv/dev $(BROWSER)  ## the pages of veil explore in a real Chromium: every view, both themes, keyboard, attacks
+	@command -v chromium > /dev/null || (test "$$(id -u)" = 0 && timeout 180 apt-get install --yes --no-install-recommends chromium > /dev/null) || echo "Chromium cannot be installed here"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m browser tests/browser
+
+$(BROWSER): tests/browser/package.json
+	-cd tests/browser && timeout 60 npm install --silent --no-audit --no-fund
+	@mkdir -p $(dir $@) && touch $@
+
+explore-check: .venv/dev $(BROWSER) ## measure the pages of veil explore, and draw them for the docs; writes experiments/bench/explore.json
+	$(BIN)/python -m experiments.bench.explore
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -36,6 +55,13 @@ lint: .venv/dev
 
 bench: .venv/dev        ## measure speed and memory against references; writes experiments/bench/latest.json
 	$(BIN)/python -m experiments.bench.run
+
+bench-scale: .venv/dev  ## measure large tables, 10^6 and 10^7 rows; writes experiments/bench/scale.json
+	$(BIN)/python -m experiments.bench.scale
+
+bench-spark: .venv/dev  ## measure rows from Spark beside the same file, 10^7 rows; writes experiments/bench/spark.json
+	$(BIN)/pip install --quiet --editable ".[spark]"
+	$(BIN)/python -m experiments.bench.spark
 
 trusted: .venv/dev      ## print how long the trusted part is: core, each verb, all of it, and what each method uses
 	@$(BIN)/python -m experiments.trusted

@@ -22,12 +22,14 @@ import typer
 from shell import output, run
 from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, Schema, cli, grid, open_source
 from veil.cli import app, main
+from veil.cli.ledger import app as of_ledgers
+from veil.cli.schema import app as of_schemas
 from veil.owner import BANNER
 from veil.plans.catalogue import CARDS
 
 NAMES = [
     *("ledger", "number", "hash", "data", "account", "verb", "question", "epsilon", "noise", "private", "version"),
-    *("time", "protects", "run", "purpose", "note", "file"),
+    *("time", "protects", "run", "purpose", "note", "file", "store", "engine"),
 ]
 SECRET = "SECRET-7391"
 pytestmark = pytest.mark.usefixtures("wide_terminal")
@@ -48,8 +50,9 @@ def files(tmp_path: Path, rows: pd.DataFrame, schema: Schema) -> Path:
 
 COMMANDS = [
     (), ("schema",), ("schema", "new"), ("schema", "check"), ("ledger",), ("ledger", "create"), ("ledger", "show"),
-    ("ledger", "verify"), ("ledger", "export"), ("ledger", "upgrade"), ("audit",), ("demo",), ("train",), ("predict",),
-    ("publish",), ("query",), ("compare",), ("methods",), ("evaluate",), ("select",), ("plan",),
+    ("ledger", "verify"), ("ledger", "export"), ("ledger", "upgrade"), ("ledger", "copy"), ("audit",), ("demo",),
+    ("train",), ("predict",), ("publish",), ("query",), ("compare",), ("methods",), ("evaluate",), ("select",),
+    ("plan",), ("explore",),
 ]  # fmt: skip
 
 
@@ -70,6 +73,11 @@ def test_the_tests_know_every_command() -> None:
 def test_every_command_has_help_with_an_example(command: tuple[str, ...]) -> None:
     for flag in ("--help", "-h"):
         assert f"Example: veil {' '.join(command)}".rstrip() in output(*command, flag)
+
+
+def test_lines_of_help_end_where_the_window_ends() -> None:
+    told = [one.help or "" for room in (app, of_schemas, of_ledgers) for one in room.registered_commands]
+    assert all(told) and not [text for text in told if "\n" in text.replace("\n\n", "")]
 
 
 def test_the_version_is_shown() -> None:
@@ -231,6 +239,7 @@ def test_the_check_of_a_schema_speaks_json(files: Path) -> None:
     assert found["not private"][1] == {
         **{"column": "age", "kind": "numeric", "declared": 10, "clipped": 0, "missing": 0},
         "unknown": [],
+        "cut": 0,
     }
 
 
@@ -287,7 +296,7 @@ def test_many_runs_are_shortened_openly(tmp_path: Path) -> None:
     assert len(found["runs"]) == len(found["receipts"]) == 25
     first = {key: value for key, value in found["runs"][0].items() if key not in ("run", "time")}
     said = {"purpose": "publish week 00", "file": "table.veil", "note": "weekly\x1b[31m", "private": True}
-    assert first == {**said, "answers": 1, "epsilon": "1/100", "total": "1/100"}
+    assert first == {**said, "answers": 1, "epsilon": "1/100", "total": "1/100", "ex_post": None}
 
 
 def test_a_ledger_speaks_json(files: Path) -> None:

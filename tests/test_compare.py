@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.stats import ttest_1samp
+from scipy.stats import t, ttest_1samp
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from typer.testing import CliRunner
 
@@ -21,10 +21,11 @@ import experiments.peers  # noqa: F401  adds peers to what can be compared
 from veil import BadInput
 from veil.cli import app
 from veil.compare import compare, plot, runs, summary
-from veil.compare.data import load, split
+from veil.compare.data import load, shortened, split
 from veil.compare.measures import auc, hand_till, measures
 from veil.compare.methods import find
-from veil.compare.summary import interval
+from veil.kernel import VERSION
+from veil.results import interval, student
 
 CHEAP = ("majority", "naive-bayes-exact")
 ROOT = Path(__file__).parent.parent
@@ -153,9 +154,9 @@ def test_the_table_is_tidy_and_results_are_not_repeated(tmp_path: Path, monkeypa
     wider = compare(("naive-bayes", "majority"), ("iris",), (1, 2), 3, out=out)
     assert len(wider) == 9 and sorted(ran) == sorted(
         [
-            *(("iris", "naive-bayes", 2, seed) for seed in range(3)),
-            ("iris", "naive-bayes", 1, 2),
-            ("iris", "majority", math.inf, 2),
+            *(("iris", "naive-bayes", 2, seed, None) for seed in range(3)),
+            ("iris", "naive-bayes", 1, 2, None),
+            ("iris", "majority", math.inf, 2, None),
         ]
     )
     assert len(pq.read_table(out)) == 8 + 5
@@ -347,3 +348,19 @@ def test_the_command_tells_what_failed(folder: Path, peer: Any) -> None:
     arguments = ["compare", "--methods", "dp-ebm", "--data", "small", "--seeds", "1", "--epsilons", "1", "--jobs", "1"]
     said = CliRunner().invoke(app, [*arguments, "--out", str(folder / "r.parquet")], catch_exceptions=False).output
     assert "FAILED dp-ebm on small: no memory" in said and "dp-ebm (delta 1e-06)" in said
+
+
+def test_the_quantiles_that_are_written_down_are_students() -> None:
+    assert [student(freedom) for freedom in range(1, 60)] == [t.ppf(0.975, freedom) for freedom in range(1, 60)]
+
+
+def test_rows_are_an_axis_and_all_of_them_are_told_from_a_part(tmp_path: Path) -> None:
+    out = tmp_path / "results.parquet"
+    found = compare(("naive-bayes",), ("iris",), (1,), 1, rows=(30, None), out=out, jobs=1)
+    assert found["rows"].to_pylist() == [30, None] and {*found["version"].to_pylist()} == {f"veil {VERSION}"}
+    assert len(found["date"][0].as_py()) == 10
+    data = load("iris")
+    whole, part = (shortened(split(data, 0), size, 0) for size in (None, 30))
+    assert len(part.train) == len(part.labels) == 30 < len(whole.train) and part.test.equals(whole.test)
+    with pytest.raises(BadInput, match="above zero"):
+        compare(("naive-bayes",), ("iris",), (1,), 1, rows=(0,))

@@ -145,6 +145,11 @@ def test_the_guide_shows_the_results_that_are_kept():
     assert script("figures").results_table() in text_of(EPSILON)
 
 
+def test_the_guide_to_large_tables_shows_what_was_measured():
+    page = text_of(DOCS / "guide" / "large.md")
+    assert script("scale").filled(page) == page and "| 10,000,000 rows |" in page
+
+
 def test_the_guide_to_evaluation_shows_how_often_intervals_held_and_they_held_about_as_often_as_they_say():
     assert script("auc_coverage").page() in text_of(DOCS / "guide" / "evaluation.md")
     kept = pyarrow.parquet.read_table(RESULTS / "auc-coverage.parquet").to_pylist()
@@ -200,7 +205,7 @@ def test_commands_on_a_page_exist(page):
     known = [name.split()[1:] for name, _ in commands()]
     for words in re.findall(r"(?:`|^|\$ )veil ([a-z ]+)", text_of(page), re.M):
         assert any(words.split()[: len(name)] == name for name in known if name), words
-    for target in re.findall(r"(?:`|^|\$ )make ([a-z]+)", text_of(page), re.M):
+    for target in re.findall(r"(?:`|^|\$ )make ([a-z-]+)", text_of(page), re.M):
         assert f"\n{target}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -219,6 +224,7 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
         ("choice-ranges", "choice_ranges", "page"),
         ("comparison", "comparison", "page"),
         ("more-tables", "more", "page"),
+        ("synthetic", "synthetic", "page"),
         ("ranges", "ranges", "page"),
         ("reproduction", "reproduction", "page"),
         ("trees", "trees", "page"),

@@ -231,3 +231,9 @@ def test_a_table_of_twenty_columns_comes_to_an_evaluated_model_in_five_commands(
     schema = Schema.read("shop.toml")
     assert schema.person == "customer_id" and len(schema.features) == 14
     assert {c.name for c in schema.column if c.kind == "date"} == {"birth_date", "signup_date", "weekday", "month"}
+
+
+def test_a_unit_is_only_guessed_where_it_is_the_usual_one() -> None:
+    """Glucose is measured in mg/dl, insulin is not."""
+    glucose, insulin = proposals({"glucose": "", "insulin": ""})
+    assert "mg/dl" in " ".join(glucose.lines) and insulin.is_open

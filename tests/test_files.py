@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from veil import BadInput, Schema
 from veil.files.tables import RowFile, column_types, read_csv, read_rows
-from veil.owner import fit_of
+from veil.owner import cut_lines, fit_of
 
 SECRET = "SECRET-7391"
 Write = Callable[..., Path]
@@ -160,6 +160,19 @@ def test_a_folder_name_adds_no_column(tmp_path: Path) -> None:
     assert read_rows(folder / "rows.parquet").column_names == ["a"]
 
 
+def test_a_folder_of_parquet_files_is_read_whatever_its_name(tmp_path: Path) -> None:
+    for year in (2020, 2021):
+        (tmp_path / f"visits/year={year}").mkdir(parents=True)
+        (tmp_path / f"visits/year={year}/part.parquet").write_bytes(parquet(pa.table({"a": [year, 1]})))
+    assert sorted(read_rows(tmp_path / "visits")["a"].to_pylist()) == [1, 1, 2020, 2021]
+    assert sorted(read_rows(tmp_path / "visits")["year"].to_pylist()) == [
+        "2020",
+        "2020",
+        "2021",
+        "2021",
+    ]  # text, whatever other folders there are
+
+
 GZIP = gzip.compress(f"a,b\n{SECRET},{SECRET}\n".encode() + np.random.default_rng(1).bytes(9000))
 
 
@@ -229,12 +242,26 @@ def test_too_little_memory_is_called_so(write: Write, monkeypatch: pytest.Monkey
         raise pa.ArrowMemoryError(SECRET)
 
     path = write(PARQUET if name.endswith("parquet") else b"a,b\n1,2\n", name)
-    monkeypatch.setattr("veil.files.tables.read_table", full)
-    monkeypatch.setattr("pyarrow.parquet.read_table", full)
+    monkeypatch.setattr("veil.files.tables.read_tables", full)
+    monkeypatch.setattr("veil.files.tables.parquet_tables", full)
     with pytest.raises(
         BadInput, match="^not enough memory to read .*: use fewer columns or rows, or a larger machine$"
     ):
         read_rows(path)
+
+
+@pytest.mark.parametrize("name", ["ward.xlsx", "ward.json", "ward.SAS7BDAT", "ward.zip", "ward.pkl"])
+def test_a_file_of_another_kind_is_called_so(write: Write, name: str) -> None:
+    """Not a text in another encoding, which its first line looks like."""
+    with pytest.raises(BadInput, match="is neither a CSV nor a Parquet file: save it as one"):
+        read_rows(write(b"\xff\xfe" + SECRET.encode(), name))
+
+
+def test_a_folder_of_other_files_is_told_what_it_may_hold(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(f"a,b\n{SECRET},2\n")
+    with pytest.raises(BadInput, match="cannot be read: a folder may hold Parquet files alone") as caught:
+        read_rows(tmp_path)
+    assert SECRET not in str(caught.value)
 
 
 def test_two_columns_of_one_name_are_refused(write: Write) -> None:
@@ -280,3 +307,13 @@ def test_the_fit_shows_what_a_declared_missing_value_hides() -> None:
     text = '[[column]]\nname = "x"\nkind = "categorical"\nvalues = ["a", "(missing)"]\nmissing = "(missing)"\n'
     (fit,) = fit_of({"x": ["a", "(missing)", "z", None]}, Schema.loads(f'name = "t"\n{text}'))
     assert (fit.declared, fit.missing) == (2, 2)
+
+
+def test_the_fit_shows_numbers_that_lose_what_is_behind_their_point() -> None:
+    text = '[[column]]\nname = "x"\nkind = "numeric"\nbounds = [0, 3]\ninteger = true\n'
+    (fit,) = fit_of({"x": [0.2, 1, "1.0", 2.5, 7.5, None]}, Schema.loads(f'name = "t"\n{text}'))
+    assert (fit.declared, fit.clipped, fit.missing, fit.cut) == (4, 1, 1, 2)
+    (line,) = cut_lines([fit])
+    assert line.startswith("x: 2 of 6 rows are not whole")
+    (fit,) = fit_of({"x": [0.2, 2.5]}, Schema.loads(f'name = "t"\n{text.replace("true", "false")}'))
+    assert fit.cut == 0 and not [*cut_lines([fit])]

@@ -112,7 +112,7 @@ def test_predictions_that_cannot_be_written_are_called_so(
     output(*commands(files)["train"])
     predict = ["predict", files / "m.veil", files / "rows.csv", "--out", files / "p.csv"]
     with monkeypatch.context() as patch:
-        patch.setattr("veil.cli.predict.write_table", full)
+        patch.setattr("veil.cli.predict.write_tables", full)
         said = failing(predict, patch, capsys)
     assert said.strip() == f"veil: {files / 'p.csv'} was not saved: the disk is full"
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(10**9, 10**9, 100))

@@ -17,7 +17,8 @@ def test_importing_veil_loads_nothing_that_takes_long() -> None:
 
 def test_the_package_holds_source_and_declarations_alone() -> None:
     files = [path for path in Path(veil.__file__).parent.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    assert {path.suffix or path.name for path in files} - {".py", ".toml", ".csv"} == {".css", ".typed"}
+    assert {path.suffix or path.name for path in files} - {".py", ".toml", ".csv"} == {".css", ".js", ".typed"}
+    assert [path.name for path in files if path.suffix == ".js"] == ["script.js"]  # the one of veil explore
     tables = [path.relative_to(Path(veil.__file__).parent) for path in files if path.suffix == ".csv"]
     assert tables == [Path("choice/classifiers.csv")]  # what methods did on public tables: names and numbers alone
 

@@ -238,10 +238,16 @@ def test_a_pipeline_and_a_calibration_show_their_numbers(iris):
     assert curve._repr_html_().count("<tr>") == 11 and "share that is positive" in curve._repr_html_()
 
 
-def test_a_lazy_frame_is_refused_in_one_sentence(iris):
+def test_a_lazy_frame_is_fitted_on_and_predicted_but_public_only_in_memory(iris):
     lazy = pytest.importorskip("polars").from_pandas(iris[0]).lazy()
-    with pytest.raises(veil.BadInput, match="lazy: collect it first"):
-        veil.NaiveBayesClassifier(schema=iris[1]).fit(lazy)
+    model = veil.NaiveBayesClassifier(schema=iris[1], random_state=1).fit(lazy)
+    assert (
+        model.predict(iris[0])
+        == veil.NaiveBayesClassifier(schema=iris[1], random_state=1).fit(iris[0]).predict(iris[0])
+    ).all()
+    assert (model.predict(lazy) == model.predict(iris[0])).all()
+    with pytest.raises(veil.BadInput, match="lazy: collect them first"):
+        veil.NaiveBayesClassifier(schema="public").fit(lazy, iris[0]["target"])
 
 
 def test_a_short_heat_map_has_room_for_every_label():

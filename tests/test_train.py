@@ -131,6 +131,17 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     assert Ledger.open("l.ledger").spent == 0
 
 
+def test_a_dry_run_says_how_long_choosing_will_take_for_the_rows_that_are_declared(files):
+    def estimate(rows):
+        text = re.sub(r"(?m)^rows = .*\n", "", Path("fair.toml").read_text())
+        Path("fair.toml").write_text(f"rows = {rows}\n{text}")
+        return json.loads(train("--dry-run", "--json", "--method", "privpfc", out=None))["seconds_to_choose"]
+
+    assert 0 < estimate(10**6) < estimate(10**9)
+    assert "each candidate is counted, in about" in train("--dry-run", "--method", "privpfc", out=None)
+    assert json.loads(train("--dry-run", "--json", "--method", "naive-bayes", out=None))["seconds_to_choose"] == 0
+
+
 @pytest.mark.parametrize("method", [method for method in METHODS if not method.startswith("sparse")])
 def test_a_dry_run_adds_up_what_a_run_would_cost(files, method):
     shown = train("--dry-run", "--method", method, out=None, epsilon="0.7")

@@ -88,3 +88,16 @@ def test_ours_is_below_the_medians_of_the_paper_in_all_eight_cells():
     for data in TEXTS:
         areas = [row["area"] for row in rows if row["data"] == data]
         assert all(ours < theirs for ours, theirs in zip(areas, PAPER[data]["recursive-medians"], strict=True))
+
+
+def test_numbers_of_thresholds_are_tried_for_every_method(monkeypatch):
+    from experiments.papers import thresholds
+
+    chance = np.random.default_rng(3)
+    truth = chance.random(200) < 0.4
+    scores = np.clip(chance.normal(0.4 + 0.2 * truth, 0.15), 0.001, 0.999)
+    monkeypatch.setattr(thresholds, "scored_texts", lambda data: (scores, truth))
+    monkeypatch.setattr(thresholds, "HALVINGS", (2, 4))
+    found = thresholds.reproduce_thresholds(quick=True).to_pylist()
+    assert len(found) == len(TEXTS) * 3 * 2 * 2 and {row["parts"] for row in found} == {4, 16}
+    assert all(0 <= row["area"] <= 1 for row in found)

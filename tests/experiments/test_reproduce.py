@@ -71,6 +71,34 @@ def test_a_full_plan_has_every_fold_and_epsilon(small: None) -> None:
     assert len(set(privpfc)) == len(privpfc) == reproduce.USED["privpfc"] * len(reproduce.EPSILONS["privpfc"])
 
 
+def test_rivals_that_exist_are_tried_on_the_first_folds(small: None) -> None:
+    plan = reproduce._plan("privpfc", {"iris": load("iris")}, quick=False)
+    tried = {run.method.name: [] for run in plan}
+    for run in plan:
+        tried[run.method.name].append((run.epsilon, run.seed))
+    for name in ("diffgen", "privgene", "private-erm", "diffgen-tree", "projected-svm", "privbayes-tree"):
+        assert len(tried[name]) == reproduce.RIVAL_FOLDS * len(reproduce.EPSILONS["privpfc"])
+
+
+@pytest.mark.parametrize("name", ["diffgen-tree", "projected-svm", "privbayes-svm", "private-erm"])
+def test_rivals_predict(small: None, name: str) -> None:
+    plan = reproduce._plan("privpfc", {"iris": load("iris")}, quick=True)
+    method = next(run.method for run in plan if run.method.name == name)
+    probabilities = method.run(fold(load("iris"), 0), 50.0, 0)[0]
+    assert probabilities.shape == (15, 3)
+
+
+def test_peers_that_were_not_built_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("VEIL_PEERS", str(tmp_path))
+    monkeypatch.setattr(reproduce, "TABLES", {"projected": ("iris",), "privpfc": ("iris",), "trees": ("iris",)})
+    assert reproduce.left_out() == [*reproduce.PEERS]
+    plan = reproduce._plan("projected", {"iris": load("iris")}, quick=True)
+    assert not {run.method.name for run in plan} & {*reproduce.PEERS}
+    command = ["reproduce", "projected", "--quick", "--json", "--out", str(tmp_path / "results.parquet")]
+    said = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert said.exit_code == 0 and f"Left out: {', '.join(reproduce.PEERS)}" in said.stderr
+
+
 @pytest.mark.parametrize("name", reproduce.LEARNERS)
 def test_a_shared_grid_gives_what_a_fit_with_this_learner_gives(name: str) -> None:
     part, learner = fold(load("iris"), 3), reproduce.LEARNERS[name]
