@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
+import luck
 from veil import Categorical, Ledger, Numeric, Schema, Source, datasets, open_source
 from veil.cli import main
 
@@ -27,6 +28,24 @@ os.environ["VEIL_STATE"] = _STATE.name  # marks of ledgers, for this process and
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("VEIL_HYPOTHESIS", "repeatable"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Every test has noise of its own, the same in each run."""
+    if item.get_closest_marker("system_noise"):
+        return (yield)
+    with luck.drawn_by(item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
+    """What tests share is the same whichever of them comes first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    with luck.drawn_by(f"{fixturedef.baseid}::{fixturedef.argname}"):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ from veil.kernel import SMALLEST_EPSILON, OpenDPNoise, SeededNoise, SystemNoise,
 from veil.kernel.noise import Noise
 from veil.kernel.verbs.sparse import gaps as gaps_of
 
+pytestmark = pytest.mark.system_noise
 LEAST = 1e-4  # the smallest p-value that passes; the draws are seeded, so this is not a rate of failure
 EPSILONS = [Fraction(1, 1000), Fraction(37, 100), Fraction(1, 3), Fraction(1), Fraction(5, 2)]
 
