@@ -254,10 +254,11 @@ def test_every_trusted_file_is_in_the_list_of_some_result():
 def test_the_trusted_part_does_not_grow():
     """Arguments included. The bounds go down with every step, and rise with a capability alone that rows or charges
     pass through: when bins came to be found, rows to be read in batches, ledgers to be shared, counts to be given out
-    in levels, tables to be compared with what is expected, and rows to be encoded by Spark."""
+    in levels, tables to be compared with what is expected, rows to be encoded by Spark, and millions of people to be
+    numbered by long texts."""
     assert sum(map(trusted.lines_of, trusted.CORE)) <= 1504
     assert max(trusted.lines_of(f"kernel/verbs/{path.stem}") for path in (SOURCE / "kernel/verbs").glob("*.py")) <= 162
-    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3933
+    assert sum(len(trusted.written(path.read_text(encoding="utf-8"))) for path in TRUSTED) <= 3943
 
 
 def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
@@ -292,7 +293,7 @@ def test_the_solver_which_no_answer_rests_on_neither_prints_nor_raises():
         (157, ["schema/spark.py"]),  # for rows that Spark's workers encode
         (133, ["schema/moments.py"]),  # for schemas with dates
         (92, ["schema/bags.py"]),  # with text
-        (54, ["kernel/people.py"]),  # with a person; of these, 15 for millions of them
+        (64, ["kernel/people.py"]),  # with a person; of these, 25 for millions of them
     ],
 )
 def test_what_rows_pass_through_is_short(most, names):

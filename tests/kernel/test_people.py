@@ -14,14 +14,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shell import run
 from veil import BadInput, Categorical, Schema, load_model
 from veil.files.tables import read_csv, read_rows
 from veil.kernel import SeededNoise
-from veil.kernel.people import NO_ONE, SHORT, keep_per_person, numbers_of, person_id
+from veil.kernel.people import LONG, NO_ONE, RESPELT, SHORT, keep_per_person, matches, numbers_of, person_id
 from veil.kernel.reading import read_table
 from veil.schema import encoding
 from veil.schema.encoding import as_column
@@ -264,7 +264,8 @@ QUICK += [
 @given(data=st.data())
 def test_the_quick_way_to_whose_row_it_is_and_the_slow_one_agree(build: Any, data: st.DataObject) -> None:
     """A block of a kind goes the quick way, a single odd id makes it slow: the same people, in all blocks."""
-    ids = data.draw(st.lists(st.one_of(st.sampled_from(QUICK), st.from_regex(SHORT, fullmatch=True)), min_size=1))
+    forms = (st.from_regex(form, fullmatch=True) for form in (SHORT, LONG))
+    ids = data.draw(st.lists(st.one_of(st.sampled_from(QUICK), *forms), min_size=1))
     known: dict[str, int] = {}
     alone = [numbers_of(as_column(build([value]), "id"), known)[0] for value in ids]
     together = numbers_of(as_column(build([*ids, "an odd id"]), "id"), known)[:-1]
@@ -273,6 +274,20 @@ def test_the_quick_way_to_whose_row_it_is_and_the_slow_one_agree(build: Any, dat
     people = {*zip(alone, map(person_id, values), strict=True)}
     assert len(people) == len({*alone}) == len({name for _, name in people})
     assert all((number == NO_ONE) == (name is None) for number, name in people)
+
+
+NUMERIC = st.from_regex(r"[0-9][-+.eE0-9T: ]{8,30}", fullmatch=True)
+
+
+@given(st.one_of(st.from_regex(LONG, fullmatch=True), NUMERIC, st.text("eE+-.0123456789", min_size=9)))
+@example("2020-01-31T00:00:00").via("midnight")
+@example("000000001e00000000000000000000000001").via("a number written at length")
+@example("infinity\n").via("a line more")
+def test_a_long_text_that_is_not_respelt_is_its_own_person(text: str) -> None:
+    both = [matches(pa.array([text]), form)[0].as_py() for form in (LONG, RESPELT)]
+    assert both == [form.fullmatch(text) is not None for form in (LONG, RESPELT)]
+    if both == [True, False]:
+        assert person_id(text) == spelling(text) == text
 
 
 @given(st.lists(st.integers(-(2**62), 2**64 - 1), min_size=1))

@@ -13,11 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..schema.encoding import BLOCK, TEXT, arrow_of, in_blocks, is_text, of_each, plain, text_or_none
-from ..schema.spelling import spelling
+from ..schema.spelling import MIDNIGHT, NUMBER, spelling
 from .noise import Noise
 
 NO_ONE, RANKED, MIX = -1, 1 << 21, np.int64(0x9E3779B97F4A7C1)  # RANKED: rows at a time; MIX: any large odd number
 WHOLE, SHORT = re.compile("[1-9][0-9]{0,17}"), re.compile("[A-Za-z][0-9A-Za-z]{4,6}[0-9]")  # each is its own spelling
+LONG = re.compile("[0-9A-Za-z][!-~]{8,255}")  # and so is each of these that is not
+RESPELT = re.compile(f"{NUMBER.pattern}|{MIDNIGHT.pattern}")
 NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
 NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
 ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what readers take for floats that are no numbers
@@ -35,18 +37,28 @@ def numbers_of(people: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
         return own or number_of.setdefault(known, NO_ONE - len(number_of))
 
     def numbers(block: Any) -> npt.NDArray[Any]:
-        with suppress(Exception):  # the quick way to the same, if all are whole numbers or all are short
+        with suppress(Exception):  # the quick ways to the same
             array = arrow_of(block)
             array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
             texts: Any = is_text(array.type, (*TEXT, pa.types.is_integer)) and array.cast(pa.string())
-            if pc.all(pc.match_substring_regex(texts, f"^{WHOLE.pattern}$"), skip_nulls=False).as_py():
+            if pc.all(matches(texts, WHOLE), skip_nulls=False).as_py():
                 return np.asarray(texts.cast(pa.int64()))
-            if pc.all(pc.match_substring_regex(texts, f"^{SHORT.pattern}$"), skip_nulls=False).as_py():
+            if pc.all(matches(texts, SHORT), skip_nulls=False).as_py():
                 return np.frombuffer(pc.ascii_rpad(texts, 8, "!").buffers()[2], ">i8", len(texts)).astype(np.int64)
+            found = texts.dictionary_encode()
+            as_spelt = pc.and_not(matches(found.dictionary, LONG), matches(found.dictionary, RESPELT))
+            each = zip(found.dictionary.to_pylist(), as_spelt.to_pylist(), strict=True)
+            own = [number_of.setdefault(text, NO_ONE - len(number_of)) if same else number(text) for text, same in each]
+            return np.asarray(np.take(np.array([*own, NO_ONE]), found.indices.fill_null(-1)))
         return of_each(block, number, NO_ONE, np.int64)
 
     number_of.setdefault("", NO_ONE)
     return in_blocks(people, numbers, np.int64)
+
+
+def matches(texts: Any, pattern: re.Pattern[str]) -> Any:
+    """Which texts are of this form, as a whole."""
+    return pc.match_substring_regex(texts, f"^(?:{pattern.pattern})$")
 
 
 def keep_per_person(numbers: npt.NDArray[Any], most: int, noise: Noise) -> npt.NDArray[np.bool_]:
