@@ -19,7 +19,7 @@ from .table import BLOCK, Table
 
 MOST_CELLS = 1 << 22  # grids with more counters (cells x classes) are counted by sorting the rows
 MOST_KEPT = 1 << 28  # bytes of cached cells of rows
-TOGETHER = 1 << 18  # counters of a grid that others are added up from, so that they stay near the cache
+TOGETHER = 1 << 19  # counters of a grid that others are added up from, so that they stay near the cache
 MOST_GATHERED = 1 << 18  # counts of groups at a time
 
 
