@@ -143,7 +143,7 @@ STREAM_DISK = (
     "in TMPDIR; nothing was charged"
 )
 SPARK_FRAME = "of Spark, rows must be a data frame that is no endless stream (pandas on Spark: df.to_spark())"
-SPARK_ELSEWHERE = "the rows are with Spark, and their codes alone can be had here: to judge rows, collect them first"
+SPARK_ELSEWHERE = "the rows are with Spark, and their codes alone can be had here: collect the rows first"
 SPARK_BROKEN = (
     "Spark did not bring the rows to their end: check that it runs, that its workers can read the rows, have Veil and "
     "are started by the Python that has it (PYSPARK_PYTHON), and that there is memory; nothing was charged"

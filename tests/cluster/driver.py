@@ -32,6 +32,7 @@ from veil import (
     Numeric,
     Schema,
     open_source,
+    private_roc_curve,
     publish,
 )
 from veil.evaluate.together import fit_and_evaluate
@@ -208,6 +209,14 @@ class Checks:
 
     def models(self):
         return made(self.frame(ROWS)) == made(ROWS)
+
+    def judged(self):
+        """What a model is worth on rows that workers judge, and by whom receipts say they were encoded."""
+        model = NaiveBayesClassifier(epsilon=5, schema=PLAIN, random_state=0, ledger=Ledger(9, "t")).fit(ROWS)
+        asked = {"epsilon": 1, "random_state": 4}
+        found = [private_roc_curve(model, rows, **asked, ledger=Ledger(1, "t")) for rows in (ROWS, self.frame(ROWS))]
+        values = [[np.asarray(release.value).tolist() for release in one.releases_] for one in found]
+        return [values[0] == values[1], *sorted({one.engine for one in found[1].outcome_.receipts})]
 
     def awkward_names(self):
         table = pa.table({"a.b": [1, 2], "`": ["x", "y"], "a b": [1, 1]})

@@ -24,6 +24,7 @@ EXPECTED = {
     "same_from_a_path": [True, True],
     "further_verbs": True,
     "models": True,
+    "judged": [True, "Spark"],
     "awkward_names": True,
     "times_and_people": [True] * 5,
     **dict.fromkeys(("first_attempts_raise", "workers_exit", "executor_killed"), [True, True, True]),
@@ -41,7 +42,16 @@ PLACES = {
     "standalone": (standalone, [*SAME, "workers_exit"]),
     "connect": (
         connect,
-        [*SAME, "models", "awkward_names", "times_and_people", "first_attempts_raise", "no_value_is_told", "gone"],
+        [
+            *SAME,
+            "models",
+            "judged",
+            "awkward_names",
+            "times_and_people",
+            "first_attempts_raise",
+            "no_value_is_told",
+            "gone",
+        ],
     ),
 }
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -91,19 +101,25 @@ def test_what_spark_brings_is_what_memory_holds_or_refused(place, name, found):
     assert checks[name] == EXPECTED[name]
 
 
-def test_the_command_line_trains_the_same_model_from_spark(tmp_path):
+def test_the_command_line_trains_and_measures_the_same_model_from_spark(tmp_path):
     from tests.kernel.test_streams import PLAIN, parquet_folder
 
     path = parquet_folder(tmp_path)
     (tmp_path / "s.toml").write_text(PLAIN.to_toml())
     given = ["--schema", tmp_path / "s.toml", "--epsilon", "1", "--method", "naive-bayes", "--seed", "3"]
-    main = [sys.executable, "-c", "from veil.cli import main; main()", "train"]
-    models = []
+    main = [sys.executable, "-c", "from veil.cli import main; main()"]
+    models, measured = [], []
     for place in (str(path), f"spark:{path}"):
         out = tmp_path / f"{len(models)}.veil"
-        with ended([*map(str, [*main, place, *given, "--out", out])]) as (_, said):
+        with ended([*map(str, [*main, "train", place, *given, "--out", out])]) as (_, said):
             assert out.exists(), said
         models.append(load_model(out))
+        page = tmp_path / f"{len(models)}.html"
+        judging = ["evaluate", tmp_path / "0.veil", place, *given[:4], "--seed", "5", "--out", page, "--json"]
+        with ended([*map(str, [*main, *judging])]) as (_, said):
+            assert page.exists(), said
+        measured.append(page.read_text().count("Spark"))
     values = [[str(release.value) for release in model.releases_] for model in models]
     assert values[0] == values[1] and isinstance(models[0], METHODS["naive-bayes"])
     assert {receipt.engine for receipt in models[1].outcome_.receipts} == {"Spark"}
+    assert measured[0] == 0 < measured[1]

@@ -7,6 +7,7 @@ import sys
 from threading import Lock
 from time import sleep
 
+import cloudpickle
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,10 +15,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import veil.evaluate.scores
 import veil.files.spark
 import veil.schema.spark as spark
 from tests.kernel.test_streams import PLAIN, ROWS, SCHEMAS, SECRET, answers, parquet_folder, same
-from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, Schema, grid, open_source, trusted, wording
+from veil import (
+    BadInput,
+    Budget,
+    Ledger,
+    LogisticRegressionClassifier,
+    NaiveBayesClassifier,
+    Schema,
+    grid,
+    open_source,
+    private_accuracy,
+    private_calibration_curve,
+    private_confusion_matrix,
+    private_roc_curve,
+    trusted,
+    wording,
+)
 from veil.files.parquet import group_tables, row_groups, text_columns
 from veil.files.spark import SparkRows
 from veil.files.tables import RowFile
@@ -34,7 +51,7 @@ class Frame:
         self.parts = parts
 
     def mapInArrow(self, work, fields):
-        sent = pickle.dumps(work)
+        sent = cloudpickle.dumps(work)  # as Spark does
         return Frame([[*pickle.loads(sent)(iter(batches), part=n)] for n, batches in enumerate(self.parts)])
 
     def toArrow(self):
@@ -99,6 +116,36 @@ def test_a_file_of_no_rows_and_folders_with_names_are_read(tmp_path):
     stream = SparkRows(f"spark:{tmp_path}/none.parquet").stream()
     source = open_source(stream, PLAIN, Ledger(10**6, "t"), noise=1)
     assert source.count(grid(PLAIN, "town"), Budget(10**5)).value.sum() == 0
+
+
+JUDGES = (private_roc_curve, private_accuracy, private_confusion_matrix, private_calibration_curve)
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("model", [NaiveBayesClassifier, LogisticRegressionClassifier])
+def test_workers_judge_rows_as_they_are_judged_in_memory(judge, model):
+    for schema in (PLAIN, SCHEMAS["people"]):
+        fitted = model(epsilon=5, schema=schema, random_state=0, ledger=Ledger(9, schema.name)).fit(ROWS)
+        found, spent = [], []
+        for rows in (ROWS, stream_of_frame()):
+            ledger = Ledger(1, schema.name)
+            made = judge(fitted, rows, epsilon=1, schema=schema, random_state=4, ledger=ledger)
+            found.append([np.asarray(release.value).tolist() for release in made.releases_])
+            spent.append((ledger.spent, {receipt.engine for receipt in made.outcome_.receipts}))
+        assert found[0] == found[1] and spent == [(1, {""}), (1, {"Spark"})]
+
+
+def test_what_fails_while_a_worker_judges_is_told_of_in_no_word(monkeypatch):
+    judged = veil.evaluate.scores._picked
+    monkeypatch.setattr(
+        "veil.evaluate.scores._picked",
+        lambda how, names, frame: judged(how, names, frame if isinstance(frame, dict) else frame["nothing"]),
+    )
+    model = NaiveBayesClassifier(epsilon=5, schema=PLAIN, random_state=0, ledger=Ledger(9, PLAIN.name)).fit(ROWS)
+    ledger = Ledger(1, PLAIN.name)
+    with pytest.raises(BadInput) as caught:
+        private_accuracy(model, stream_of_frame(), epsilon=1, ledger=ledger)
+    assert str(caught.value) == wording.SPARK_BROKEN and ledger.spent == 0
 
 
 def records(parts=3, blocks=2):
@@ -268,7 +315,7 @@ def test_columns_are_checked_by_name_before_anything_runs():
 
 def test_rows_at_spark_cannot_be_had_here():
     model = NaiveBayesClassifier(schema=PLAIN, ledger=Ledger(9, "t")).fit(stream_of_frame())
-    with pytest.raises(BadInput, match="collect them first"):
+    with pytest.raises(BadInput, match="collect the rows first"):
         model.predict(Fields("dose", "age", "town"))
     with pytest.raises(BadInput, match="codes alone"):
         stream_of_frame().frames(["age"]).__next__()
@@ -353,6 +400,9 @@ def test_commands_read_what_spark_reads(start, tmp_path, monkeypatch):
         assert code == 0, said
     assert "schema/spark.py" in (tmp_path / "m.html").read_text()
     judge = ["evaluate", "m.veil", "spark:rows.parquet", "--schema", "s.toml", "--epsilon", "1"]
-    code, _, said = start(*judge)
-    assert code == 2 and "codes alone" in said
+    code, told, said = start(*judge)
+    assert code == 0 and "AUC" in told, said
+    assert "schema/spark.py" in (tmp_path / "evaluation.html").read_text()
+    code, _, said = start("predict", "m.veil", "spark:rows.parquet", "--out", "p.csv")
+    assert code == 2 and not (tmp_path / "p.csv").exists()
     assert Schema.read("s.toml") == PLAIN

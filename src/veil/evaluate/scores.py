@@ -3,9 +3,11 @@
 A score becomes the index of a cell of a public grid, by a rule that depends on its row alone; no value can raise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from copy import copy
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,7 +97,7 @@ def score_table(
 
     A score beyond the bounds is clipped, and NaN counts as `default` (the lower bound if it is not given).
     """
-    given, cuts = rows_schema(model, schema), score_cuts(bounds)
+    model, given, cuts = without_ledger(model), rows_schema(model, schema), score_cuts(bounds)
     public = evaluation_schema(model, given, classes)
     place, scored = class_place(positive, public.classes), score_schema(public, cuts)
     names, least = [column.name for column in scored.features], bounds[0] if default is None else default
@@ -125,7 +127,35 @@ def _judging(judged: Callable[[Any], dict[str, Any]], model: Any, X: Any, y: Any
     kept = [public.person] if public.person else []
     needed = [*dict.fromkeys([*inputs(model.schema_, {}, person=False), public.source or LABEL, *kept])]
     columns = dict.fromkeys([*(column.name for column in made.column), *kept], "")
-    return Stream(columns, lambda names: (picked(judged(frame), [*names]) for frame in stream.frames(needed)))
+    return JudgedStream(
+        columns, lambda names: map(partial(_picked, judged, names), stream.frames(needed)), stream, judged, needed
+    )
+
+
+@dataclass(frozen=True)
+class JudgedStream(Stream):
+    """What is made of the rows of another stream. Whatever encodes those makes it and encodes it: workers of Spark."""
+
+    source: Stream
+    judged: Callable[[Any], dict[str, Any]]
+    needed: Sequence[str]
+
+    @property
+    def engine(self) -> str:  # type: ignore[override]
+        return self.source.engine
+
+    def coded(self, make: Callable[[], Callable[[Any], Any]], names: Sequence[str]) -> Iterator[Any]:
+        self.check(names)
+        return self.source.coded(partial(_then_coded, self.judged, names, make), self.needed)
+
+
+def _then_coded(judged: Any, names: Sequence[str], make: Callable[[], Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    code = make()
+    return lambda frame: code(_picked(judged, names, frame))
+
+
+def _picked(judged: Callable[[Any], dict[str, Any]], names: Sequence[str], frame: Any) -> dict[str, Any]:
+    return picked(judged(frame), [*names])
 
 
 def score_schema(public: Schema, cuts: Cuts) -> Schema:
@@ -143,7 +173,7 @@ def prediction_table(
     model: Any, X: Any, y: Any, schema: Schema | None, classes: Sequence[Any] | None, right: bool = False
 ) -> Scored:
     """The predictions (of a model, or given as values) with the labels; with `right`, only whether the two agree."""
-    given = rows_schema(model, schema)
+    model, given = without_ledger(model), rows_schema(model, schema)
     public = evaluation_schema(model, given, classes)
     column = Categorical(name=PREDICTION, values=public.classes)
     made = _with(public, [Categorical(name=RIGHT, values=BOTH, missing="no") if right else column])
@@ -158,6 +188,14 @@ def prediction_table(
         return {RIGHT: np.where(same, "yes", "no"), **labels}
 
     return Scored(_judging(predictions, model, X, y, public, made), made, np.zeros(0))
+
+
+def without_ledger(model: Any) -> Any:
+    """A model of Veil without its ledger, so that it can be sent to other processes; any other model unchanged."""
+    if isinstance(model, PrivateClassifier):
+        model = copy(model)
+        model.ledger = None
+    return model
 
 
 def rows_schema(model: Any, schema: Any) -> Schema | None:

@@ -33,6 +33,7 @@ from .streams import Stream, complaints
 FIELDS = "part long, block long, rows long, said string, codes binary"
 KINDS = [pa.int64(), pa.int64(), pa.int64(), pa.string(), pa.binary()]
 FAILED = "failed"
+ROOMS = ("schema", "questions", "models", "evaluate")  # where the code lies that encodes and judges rows
 AT_ONCE = 4  # frames of pieces on their way
 BYTES = 1 << 24  # of rows that are encoded at a time
 Encoder = Callable[[Any], Mapping[Any, Any]]
@@ -180,8 +181,9 @@ def whole(records: Iterable[Any], parts: int | None = None) -> Iterator[tuple[in
 @cache
 def maker() -> str:
     """What makes codes here: versions, and a digest of the code. Where it differs, the same value may have another."""
-    files = sorted(resources.files(__package__).iterdir(), key=lambda file: file.name)
-    code = b"".join(file.read_bytes() for file in files if file.name.endswith(".py"))
+    veil = resources.files(__package__.partition(".")[0])
+    files = [file for room in ROOMS for file in veil.joinpath(room).iterdir() if file.name.endswith(".py")]
+    code = b"".join(sorted(file.read_bytes() for file in files))
     return f"{sys.version_info[:2]} {np.__version__} {pa.__version__} {nw.__version__} {sha256(code).hexdigest()}"
 
 
