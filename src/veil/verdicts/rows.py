@@ -137,7 +137,7 @@ def _sides(releases: Releases) -> list[Side]:
     for table in tables:
         for place, axis in enumerate(table.question.axes):
             found.setdefault((axis.column, axis.names), []).append(_along(table, place))
-    return [_averaged(*key, some, sure) for key, some in found.items()]
+    return [_averaged(column, names, some, sure) for (column, names), some in found.items()]
 
 
 def _along(release: Release[Any], place: int) -> tuple[Any, float]:
