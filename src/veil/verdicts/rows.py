@@ -19,6 +19,7 @@ FEW = 100  # rows
 MANY = 1000  # rows of noise, which a whole table could hide in
 NEARLY_ALL = 0.9  # of the rows, without a declared value
 CHECK = "compare the file with the schema: veil schema check SCHEMA --rows DATA"
+DENSE = ("count", "count_gradually")  # of every cell
 LEFT_OUT = "rows whose label is none of the schema's values are left out"
 
 
@@ -77,7 +78,7 @@ def counted(releases: Releases) -> Counted | None:
 
     If answers are about several parts of the rows, those about all rows are used, or else those about the first part.
     """
-    counts = [release for release in releases if release.receipt.verb == "count"]
+    counts = [release for release in releases if release.receipt.verb in DENSE]
     tables = [release for release in counts if not isinstance(release.question, Bag)]  # whose rows count many times
     if not tables:
         return None
@@ -132,7 +133,7 @@ class Side(NamedTuple):
 def _sides(releases: Releases) -> list[Side]:
     """Every column as it is grouped in tables of counts, with the rows of all these tables averaged by their noise."""
     sure = SURE + sqrt(2 * log(max(len(releases), 1)))  # of many tables, one has large noise by chance
-    tables = [one for one in releases if one.receipt.verb == "count" and isinstance(one.question, Grid)]
+    tables = [one for one in releases if one.receipt.verb in DENSE and isinstance(one.question, Grid)]
     found: dict[Any, list[tuple[Any, float]]] = {}
     for table in tables:
         for place, axis in enumerate(table.question.axes):
