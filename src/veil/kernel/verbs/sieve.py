@@ -93,7 +93,7 @@ def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> Rates:
     rates = epsilon * share / reach, epsilon * (1 - share) / spread
     refuse(
         min(rates) < SMALLEST_EPSILON,
-        "the budget is too small to compare with a threshold: use a larger one, or fewer hits",
+        "the budget is too small to compare with a threshold: use more, or fewer hits",
     )
     return rates
 
