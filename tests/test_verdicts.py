@@ -14,6 +14,7 @@ from veil import Categorical, LittleLearned, Numeric, Schema, Verdict, datasets,
 from veil.models import METHODS
 from veil.report import report
 from veil.verdicts.expected import dominant, of_rehearsal
+from veil.verdicts.rows import Counted
 from veil.verdicts.verdict import LEVELS
 
 COUNTING = ("naive-bayes", "privpfc", "diffgen", "projected", "tree", "forest")
@@ -347,3 +348,12 @@ def test_the_error_to_expect_of_a_histogram_is_the_one_that_was_measured():
     for (axes, signal), runs in random[random["signal"].between(100, 100_000)].groupby(["axes", "signal"]):
         measured = np.exp(np.log(runs.groupby("table")["rmse"].mean()).mean())
         assert 0.7 < typical_error(signal, int(axes[0])) / measured < 1.6, (axes, signal)
+
+
+def test_rows_are_few_unless_there_are_certainly_a_hundred():
+    """Of thirty rows, noise makes more than a hundred now and then."""
+    unsure, sure = Counted(150, 40, part=False), Counted(200, 40, part=False)
+    assert unsure.level(FAIR_SCHEMA) == "poor" and "may be fewer than 100" in unsure.words(FEW_COLUMNS)
+    assert "veil schema check" in unsure.advice()
+    undeclared = FAIR_SCHEMA.model_copy(update={"rows": None})
+    assert sure.level(undeclared) == "good" and not sure.words(undeclared)

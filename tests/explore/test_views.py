@@ -19,10 +19,12 @@ from starlette.testclient import TestClient
 
 from tests.explore.conftest import HOST, made_up_results, opened
 from veil import BadInput, Ledger, Schema, publish, read_csv
+from veil.explore import results
 from veil.explore.asking import Asking
 from veil.explore.compare import is_tie
 from veil.explore.given import Given, kind_of, shipped
-from veil.explore.pages_read import blocks_of
+from veil.explore.page import Site
+from veil.explore.pages_read import blocks_of, evaluation_of
 from veil.explore.picking import picked
 from veil.results import FIRST, Results, read_results
 
@@ -362,3 +364,14 @@ def test_results_whose_texts_are_none_are_refused(tmp_path: Path) -> None:
     pq.write_table(table.set_column(0, table.schema.field(0), broken), path)
     with pytest.raises(BadInput, match="no results of a comparison"):
         read_results(path)
+
+
+def test_an_evaluation_is_read_once_however_many_models_there_are(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thirty models beside thirty evaluations of eight megabytes each took four minutes."""
+    read: list[Path] = []
+    monkeypatch.setattr(results, "evaluation_of", lambda path: read.append(path) or evaluation_of(path))
+    for _ in range(2):
+        said = results.results(Site("/", ""), given, Asking.of([], ()))
+        assert said.content.count("tree.veil") and read == [given.watch and given.watch / "model-evaluation.html"]

@@ -61,7 +61,7 @@ def test_numpy_hits_get_the_noise_of_as_many_hits():
     source = source_of({"c": ["a"], "big": ["1"], "y": ["no"]}, WIDE)
     plain, fancy = (source.above(Gini(), 0, Budget(1), hits=hits) for hits in (500, np.int32(500)))
     assert plain._rates == fancy._rates and type(fancy._left) is int
-    with pytest.raises(BadInput, match="too small for this sieve"):
+    with pytest.raises(BadInput, match="too small for a threshold"):
         source.above(Gini(), 0, Budget(1), hits=np.int32(2049))
 
 

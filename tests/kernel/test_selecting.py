@@ -95,6 +95,16 @@ def test_a_sparse_count_of_words_blanks_what_is_below_the_threshold():
     assert (alone.codes.tolist(), alone.counts.tolist()) == ([1], [34])
 
 
+@pytest.mark.parametrize("level", [0.5, -1, True, None])
+def test_a_threshold_that_would_tell_empty_cells_is_refused_whatever_the_settings_let_through(monkeypatch, level):
+    """Between whole numbers an occupied cell without noise passes where an empty one does not."""
+    monkeypatch.setattr("veil.kernel.verbs.sparse.sparse_level", lambda *_: level)
+    source = opened([("yes", {"ant"})])
+    with pytest.raises(BadInput, match="threshold must be a whole number"):
+        source.count_sparse(bag(SCHEMA), Budget(1))
+    assert not source.record.receipts
+
+
 @pytest.mark.parametrize("score", SCORES, ids=repr)
 def test_a_huge_budget_chooses_the_true_best(score):
     rows = [("yes", {"ant", "bee"})] * 40 + [("no", {"bee", "cat"})] * 20 + [("no", {"dog"})] * 7 + [("yes", {"elk"})]

@@ -16,6 +16,8 @@ from veil import (
     DecisionTreeClassifier,
     Ledger,
     NaiveBayesClassifier,
+    Numeric,
+    Schema,
     SeededNoise,
     datasets,
     load_model,
@@ -25,6 +27,7 @@ from veil.audit.tables import LONE
 from veil.audit.tables import SCHEMA as SMALL
 from veil.kernel.verbs.best import tries
 from veil.models.best_of import RATES, attempt, mean_tries, rate_of
+from veil.plans.outcome import OWN_LEDGERS
 from veil.progress import told
 
 FAIR, SCHEMA = datasets.load("fair")
@@ -196,3 +199,14 @@ def test_an_attempt_divides_nothing_it_does_not_have():
 def test_the_rate_follows_from_the_tries_that_are_wanted():
     assert [round(mean_tries(float(rate_of(tries)))) for tries in (1, 3, 5, 22)] == [1, 3, 5, 22]
     assert log(mean_tries(float(RATES[-1]))) > log(100)
+
+
+def test_nothing_that_is_kept_grows_with_the_number_of_tries():
+    """Each try finds bins, and first tries that out on a table without rows, which has a ledger too."""
+    wide = Schema(name="wide", label=SMALL.label, column=[Numeric(name="x", bounds=(0, 10**6)), SMALL.get(SMALL.label)])
+    labels = wide.classes
+    rows = {"x": [1.0, 5.0, 900.0] * 40, wide.label: [labels[0], labels[1], labels[1]] * 40}
+    before = {*OWN_LEDGERS}
+    for seed in range(4):
+        BestOf(MODELS, epsilon=4, schema=wide, ledger=Ledger(4, "wide"), random_state=seed, tries=9).fit(rows)
+    assert OWN_LEDGERS == before

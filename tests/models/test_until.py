@@ -21,6 +21,7 @@ from veil.errors import LedgerProblem, LittleLearned
 from veil.models import METHODS
 from veil.models.files import write_model
 from veil.plans.until import BLIND, MISSED, STEPS, Goal, in_words, judging_rows, read_goal
+from veil.report import CountsDisplay
 
 FAIR, SCHEMA = datasets.load("fair")
 SOME = FAIR.iloc[::4]
@@ -113,7 +114,9 @@ def test_a_goal_that_noise_alone_may_have_passed_is_not_called_reached_without_s
     with pytest.warns(LittleLearned):
         model.fit_until(FAIR.iloc[::60], goal="auc=0.7", at_most=2)
     said = in_words(model.outcome_)
-    assert said[0] == BLIND and model.outcome_.until["slack"] > judging_rows(model.outcome_)
+    assert said[0] == BLIND and "was reached" not in said[1]
+    assert model.verdict_.bad and "veil schema check" in model.verdict_.advice  # which nobody was told
+    assert model.outcome_.until["slack"] > judging_rows(model.outcome_)
     assert BLIND in unescape(model.report())
 
 
@@ -211,3 +214,9 @@ def test_a_sieve_misses_the_goal_by_more_than_the_slack_in_fewer_than_one_walk_o
 
 def test_goals_show_themselves_as_they_are_written():
     assert str(Goal("accuracy", Fraction(3, 4))) == "accuracy=0.75"
+
+
+def test_the_report_of_a_walk_shows_its_counts():
+    model, _ = walked()
+    assert CountsDisplay.from_model(model, "age").counts.shape[1] == 2
+    assert "age" in model.report()

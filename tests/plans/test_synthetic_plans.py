@@ -233,3 +233,19 @@ def test_a_model_of_iris_without_a_label_in_focus_is_made_too():
     public = schema.model_copy(update={"label": None})
     network, _ = ask(marginals, rows, public, 50)
     assert len(network.axes) == len(schema.column)
+
+
+@pytest.mark.parametrize("most", [20_000, 200])
+def test_more_pairs_than_can_be_compared_are_no_refusal_after_a_charge(monkeypatch, most):
+    """Tables of all pairs by a hub of many values may have more cells together than the kernel compares at once, which
+    is 2^24: 35 columns by a hub of 40 values do."""
+    monkeypatch.setattr("veil.kernel.verbs.apart.MOST_COUNTS", most)
+    monkeypatch.setattr("veil.plans.synthesis.marginals.MOST_COUNTS", most, raising=False)
+    rows, draw = 600, np.random.default_rng(0)
+    kinds = [Numeric(name=f"x{i}", bounds=(0, 1), bins=16) for i in range(8)]
+    schema = Schema(name="wide", column=[*kinds, Categorical(name="hub", values=range(10))])
+    columns = {column.name: draw.random(rows) for column in kinds} | {"hub": draw.integers(0, 10, rows)}
+    _, source = ask(marginals, columns, schema, 100, focus="hub")
+    receipts = source.record.receipts
+    assert "choose_apart" in [receipt.verb for receipt in receipts]
+    assert sum(receipt.epsilon for receipt in receipts) == 100

@@ -26,6 +26,7 @@ from veil import (
 )
 from veil.files.artefacts import make_parts, write_parts
 from veil.synopsis import SYNTHESISERS
+from veil.synopsis.where import where
 
 METHODS = [*SYNTHESISERS]
 CHANCE = np.random.default_rng(0)
@@ -277,3 +278,38 @@ def test_what_was_paid_for_is_reported_where_tables_are_too_large_to_be_compared
     every = len(table.compared())
     monkeypatch.setattr("veil.plans.synthesis.network.MOST_CELLS", 20)
     assert 0 < len(table.compared()) < every and "privbayes" in table.report()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_table_whose_values_did_not_arrive_is_no_success(method):
+    lost = PATIENTS.assign(dose="?", town="?", day="?")
+    found = publish(lost, VISITS, epsilon=10, method=method, random_state=1, ledger=Ledger(10, "visits")).verdict_
+    assert found.level == "poor" and "missing or not as declared" in found.words and "veil schema check" in found.advice
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_that_are_too_few_are_said_to_be(method):
+    found = publish(PATIENTS[:30], VISITS, epsilon=1, method=method, random_state=1, ledger=Ledger(1, "visits"))
+    assert found.verdict_.bad and "veil schema check" in found.verdict_.advice
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_verdict_begins_with_its_level(method):
+    found = made(method, epsilon=100).verdict_
+    assert found.level == "good" and str(found).startswith("good: in a typical table")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_synthetic_numbers_have_no_more_digits_than_their_bins_tell(method):
+    """And stay in the bins that they were drawn from."""
+    found = made(method)
+    assert found.to_frame(300, random_state=0).dose.map(lambda dose: len(f"{dose:.12g}")).max() <= 7
+
+
+def test_a_range_of_numbers_may_be_written_after_an_equals_sign_too():
+    """People do; a category may have two dots in its name, so it depends on the column what they mean."""
+    found = made()
+    assert found.query(where(["dose = 2..5"])).count == found.query(dose=(2, 5)).count
+    assert found.query(where(["dose=2.."])).count == found.query(dose=(2, None)).count
+    with pytest.raises(BadInput, match="has no value '2..5'"):
+        found.query(where(["town = 2..5"]))

@@ -80,7 +80,7 @@ def _line(site: Site, given: Given, one: Found, paid: set[str], found: list[Foun
     known = (
         "yes" if all(receipt.hash in paid for receipt in outcome.receipts) else "not found" if given.ledgers else "-"
     )
-    judged = judgement(made, found)
+    judged = judgement(given, made, found)
     return [
         site.link(one.name, f"results/{one.number}"),
         f"{WORDS[one.kind]} of {outcome.schema.name}",
@@ -92,11 +92,13 @@ def _line(site: Site, given: Given, one: Found, paid: set[str], found: list[Foun
     ]
 
 
-def judgement(made: Any, found: list[Found]) -> tuple[Found, Judgement] | None:
-    """The evaluation of a model among the reports that were found: the one that names its last receipt."""
+def judgement(given: Given, made: Any, found: list[Found]) -> tuple[Found, Judgement] | None:
+    """The evaluation of a model among the reports that were found: the one that names its last receipt. Each is read
+    once, however many models there are."""
     last = made.outcome_.receipts[-1].hash if made.outcome_.receipts else ""
     for one in found:
-        if one.kind == "evaluation" and (judged := evaluation_of(one.path)) and judged.hash == last:
+        judged = given.load(one, evaluation_of) if one.kind == "evaluation" else None
+        if isinstance(judged, Judgement) and judged.hash == last:
             return one, judged
     return None
 
@@ -147,7 +149,7 @@ def joined(site: Site, given: Given, one: Found, made: Any) -> Safe:
     links = [site.link("The whole report", f"results/{one.number}/report")] if site.served else []
     if one.kind == "model" and made.outcome_.trace is not None:
         links.append(site.link("Why this method", f"choice/{one.number}"))
-    found = judgement(made, given.published()) if one.kind == "model" else None
+    found = judgement(given, made, given.published()) if one.kind == "model" else None
     said = ""
     if found:
         page, judged = found

@@ -116,7 +116,7 @@ class Objective:
         it, `ROUNDING` and 2^-48; sums are exact but for three last roundings. A row is in p sums of each class, so over
         all sums the norm is at most sqrt(classes p) times the rows."""
         any_rows = next(iter(self.blocks()))  # the columns, or the most words, are those of all
-        largest = np.abs(self.offsets).max() + self.margin + any_rows.largest(weights)
+        largest = np.abs(self.offsets).max() + abs(self.margin) + any_rows.largest(weights)
         slopes = ROUNDING + 2.0**-48 + 2.0**-51 + self.loss.bend * (any_rows.most + 4) * 2.0**-53 * float(largest)
         rest = 2.0**-49 * sqrt(((self.penalties * weights) ** 2 + shift**2).sum())
         return float(sqrt(len(weights) * any_rows.most) * self.count * slopes + rest)

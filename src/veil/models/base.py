@@ -35,6 +35,7 @@ from ..schema import Schema
 from ..schema.streams import Stream, stream_of
 from ..synopsis.domain import declared_values
 from ..verdicts import Verdict, of_answers
+from ..verdicts.rows import CHECK
 from ..verdicts.verdict import shown, warn_if_bad
 from .files import write_model
 from .narrowed import fitting
@@ -229,7 +230,8 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         if any(receipt.verb == "best_of" for receipt in self.receipts_):
             return Verdict("unknown", UNKEPT, "measure it, with veil evaluate")
         found = of_answers((*chosen, *self.releases_), self.schema_)
-        return found if self.outcome_.until is None else replace(found, advice="")  # a walk was given what it asked for
+        walked = self.outcome_.until is not None  # which was given the epsilon that it asked for
+        return replace(found, advice="") if walked and CHECK not in found.advice else found
 
     def fit_until(self, X: Any, y: Any = None, *, goal: Any, at_most: Any, share: Any = SHARE) -> Self:
         """Fit with the least epsilon, of seven levels up to `at_most`, at which a goal such as "auc=0.85" or

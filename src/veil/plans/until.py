@@ -192,14 +192,14 @@ def in_words(outcome: Outcome[Any]) -> list[str]:
     """What a walk came to, and what its test is worth, in two or three sentences."""
     until: Mapping[str, Any] = outcome.until or {}
     level, at_most = (Budget(until[name]).epsilon for name in ("level", "at_most"))
-    met = "was reached" if until["reached"] else "was NOT reached, and the model is that of the last level"
+    blind = until["slack"] > BLIND_FROM * (tested := judging_rows(outcome))
+    met = "passed that test" if blind else "was reached"
+    met = met if until["reached"] else "was NOT reached, and the model is that of the last level"
     rows = "rows of the smaller class" if until["goal"].startswith("auc") else "rows"
     kept = f"on a share of {until['share']} of the rows, kept apart"
     noise = "passed a model that misses" if until["reached"] else "held back a model that exceeds"
-    tested = judging_rows(outcome)
-    blind = [BLIND] if until["slack"] > BLIND_FROM * tested else []
     return [
-        *blind,
+        *([BLIND] if blind else []),
         f"The goal {until['goal']} {met}, at epsilon {amount(level)} of at most {amount(at_most)}, {kept}; noise may "
         f"have {noise} it by {until['slack']:.0f} {rows} (95 %), "
         f"of about {number(tested)} in the test.",

@@ -73,7 +73,11 @@ class CountsDisplay:
     def from_release(cls, release: "Release[Any]") -> "CountsDisplay":
         """The display of counts over one column."""
         question = release.question
-        if release.receipt.verb != "count" or not isinstance(question, Grid) or len(question.axes) != 1:
+        if (
+            release.receipt.verb not in ("count", "count_gradually")
+            or not isinstance(question, Grid)
+            or len(question.axes) != 1
+        ):
             raise BadInput("only counts over one column can be displayed: use release.columns() for others")
         axis, classes = question.axes[0], release.classes
         error = release.error(_confidence(axis.size, classes))

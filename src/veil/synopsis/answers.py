@@ -15,6 +15,7 @@ from ..schema.calendars import PARTS, written
 from ..schema.columns import MISSING, text_of
 from .cells import Integers, Numbers, sum_error, threshold_of, variance
 from .domain import spans, spread
+from .where import wanted as as_wanted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,6 +94,7 @@ def _mark(threshold: int | None) -> str:
 
 def group_weights(axis: Axis, column: Categorical | Numeric, wanted: Any) -> Numbers:
     """For each group, the share of its rows that are wanted: by a name, a list of names, or a range (low, high)."""
+    wanted = as_wanted(wanted) if isinstance(wanted, str) and ".." in wanted and _is_range(column, wanted) else wanted
     inside = _in_range(column, wanted) if _is_range(column, wanted) else _named(column, wanted)
     return np.asarray(np.bincount(axis.groups, inside * spread(axis, column)), np.float64)
 

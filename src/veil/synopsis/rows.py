@@ -19,7 +19,9 @@ from .domain import dates, declared_values, spans, spread
 
 MOST_ROWS = 1_000_000_000
 TOO_MANY = "the released counts add up to more than a billion rows: say how many with rows=..."
+STEPS = 10_000  # that numbers drawn from one bin can have
 LARGEST = 2**53  # whole numbers from here on are not exact in the bounds
+Numbers = npt.NDArray[np.float64]
 Drawn = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]  # values, and which are missing (None: none)
 
 
@@ -141,8 +143,19 @@ def draw_group(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.ran
     lows, highs = (np.append(ends, np.nan) for ends in spans(column))
     width = (highs - lows)[codes]
     inside = chance.random(len(codes)) * width
-    inside = np.floor(inside) if column.integer else inside
-    return _typed(column, np.minimum(lows[codes] + inside, np.nextafter(highs, lows)[codes]))
+    drawn = lows[codes] + (np.floor(inside) if column.integer else inside)
+    drawn = drawn if column.integer else _shortened(drawn, lows[codes], width)
+    return _typed(column, np.minimum(drawn, np.nextafter(highs, lows)[codes]))
+
+
+def _shortened(x: Numbers, low: Numbers, width: Numbers) -> Numbers:
+    """Numbers cut to so many digits as leave `STEPS` of them or more in a bin: all others would say nothing."""
+    with np.errstate(all="ignore"):
+        places = np.floor(np.log10(width / STEPS))
+        unit = 10.0 ** np.abs(places)
+        cut = np.where(places < 0, np.floor(x * unit) / unit, np.floor(x / unit) * unit)
+        next_up = np.where(places < 0, np.ceil(low * unit) / unit, np.ceil(low / unit) * unit)
+        return np.where(np.abs(places) < 300, np.maximum(cut, next_up), x)
 
 
 def _members(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator) -> npt.NDArray[Any]:

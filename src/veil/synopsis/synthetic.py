@@ -84,7 +84,7 @@ class SyntheticTable(Reported):
     @cached_property
     def verdict_(self) -> Verdict:
         """How much of the tables that it was made from may be noise, judged from released values alone."""
-        return of_tables(self.releases_, self.network.rows, self.epsilon)
+        return of_tables(self.releases_, self.schema_, self.network.rows, self.epsilon)
 
     def marginal(self, columns: Sequence[str] = ()) -> Numbers:
         """About how many rows there are by these columns, an axis for each with a place for each of its `names`."""

@@ -10,19 +10,38 @@ from ..questions import Grid
 from ..schema import Schema
 from .evidence import Releases
 from .expected import if_rows
-from .verdict import Verdict, level_of, more_epsilon
+from .learned import missing_words
+from .rows import CHECK, counted, mostly_first, mostly_missing
+from .verdict import Verdict, level_of, more_epsilon, worst
 
 SHARES = (0.05, 0.2, 0.6)  # of the rows that noise moves in a typical table, at which good, fair and poor end
+LEADS = {"nothing": "nearly all is noise"}
+FEWER = "keep fewer columns: more epsilon alone will hardly do"
 
 
-def of_tables(releases: Releases, rows: float, paid: Fraction) -> Verdict:
-    """Good if noise moves fewer than 5 % of the rows of a typical table to other cells; `paid` is what all cost."""
-    share = moved(releases, rows)
-    level = level_of(share, SHARES)
-    words = f"in a typical table that was counted, noise moves about {number(100 * min(share, 1))} % of the rows"
+def of_tables(releases: Releases, schema: Schema, rows: float, paid: Fraction) -> Verdict:
+    """Good if noise moves fewer than 5 % of the rows of a typical table to other cells, and rows and values arrived;
+    `paid` is what all cost."""
+    share, found = moved(releases, rows), counted(releases)
+    missing, first = mostly_missing(releases), mostly_first(releases)
+    lost = "poor" if 2 * len(missing + first) > len(schema.column) else "fair" if missing or first else "good"
+    level = worst(level_of(share, SHARES), lost, found.level(schema) if found else "good")
+    noise = f"in a typical table that was counted, noise moves about {number(100 * min(share, 1))} % of the rows"
+    parts = found.words(schema) if found else "", missing_words(missing), first_words(first), noise
+    words = f"{LEADS.get(level, level)}: {'; '.join(filter(None, parts))}"
+    if level == "good":
+        return Verdict(level, words)
+    if found and found.level(schema) != "good":
+        return Verdict(level, words, found.advice())
     more = more_epsilon(paid, share / SHARES[0])
-    advice = "" if level == "good" else f"try {more}, or keep fewer columns" if more else "keep fewer columns"
-    return Verdict(level, words, advice)
+    return Verdict(level, words, CHECK if missing or first else f"try {more}, or keep fewer columns" if more else FEWER)
+
+
+def first_words(columns: list[str]) -> str:
+    """A sentence part about columns in which no rows stand out but those of the first group, that of missing values
+    too."""
+    said = missing_words(columns)
+    return said.replace("are missing", "are their first, missing") if said else ""
 
 
 def of_rehearsed_tables(releases: Releases, schema: Schema) -> Verdict:

@@ -91,7 +91,7 @@ def sieve_rates(epsilon: Fraction, low: int, high: int, hits: int) -> Rates:
     reach, spread = max(abs(low), abs(high)), hits * (high - low)
     share = Fraction(1 / (1 + (spread / reach) ** (2 / 3))).limit_denominator(1000)
     rates = epsilon * share / reach, epsilon * (1 - share) / spread
-    refuse(min(rates) < SMALLEST_EPSILON, "the budget is too small for this sieve: use a larger one or fewer hits")
+    refuse(min(rates) < SMALLEST_EPSILON, "the budget is too small for a threshold: use a larger one or fewer hits")
     return rates
 
 

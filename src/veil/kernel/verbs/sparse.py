@@ -21,7 +21,7 @@ from ..asking import Asking
 from ..bounds import Uniform, count_below, exp_bounds
 from ..budget import Budget
 from ..noise import Integers, Noise, exponential
-from ..owning import Owner
+from ..owning import Owner, whole
 from ..release import Release, SparseCounts, frozen
 from ..settings import sparse_level
 from ..table import Table
@@ -40,7 +40,7 @@ class CountingSparsely(Asking):
         asked, budget = Owner(self._own)(question, dense=False), Budget(budget)
         epsilon, classes = self._per_row(budget, asked.reach), self._own.classes if by_class else ("",)
         cells = asked.size * len(classes)
-        level = sparse_level(cells, epsilon, threshold, spurious)
+        level = whole(sparse_level(cells, epsilon, threshold, spurious), "the threshold", 0, 2**60)
         receipt = self._charge("count_sparse", f"{asked.describe()} above {level}", budget)
         with quiet():
             codes, counts = occupied(self._table, asked, len(classes))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import BadInput
-from ...kernel import Budget, Release, Source
+from ...kernel import MOST_COUNTS, Budget, Release, Source
 from ...questions import WHOLE, Axis, Grid, axis
 from ...schema import Numeric
 from ..finish import Numbers, column_shares, nonnegative
@@ -228,7 +228,14 @@ def _links(ground: Ground) -> list[Link]:
             found.append(Link((one, other), groups, Grid(parts), False))
             if ground.hub is not None:
                 found.append(Link((one, other), groups, Grid((ground.axes[ground.hub], *parts)), True))
-    return found
+    return _comparable(found)
+
+
+def _comparable(links: list[Link]) -> list[Link]:
+    """The links without the largest, if all have more cells than can be compared with the whole table at once."""
+    order = sorted(range(len(links)), key=lambda i: links[i].grid.size)
+    cells = np.cumsum([1, *(links[i].grid.size for i in order)])[1:]
+    return [links[i] for i in sorted(order[: int(np.searchsorted(cells, MOST_COUNTS, side="right"))])]
 
 
 def _pairs(ground: Ground) -> list[tuple[int, int]]:
