@@ -65,8 +65,9 @@ squared error, noise included, grow by as much as the cell would have elsewhere)
 simpler rule with equal shares had errors of 0.4 to 1.8 times the sketch's. `adaptive-tree` pays for the number of rows
 first, which its sketch did not, and knows slopes and evenness, which its sketch did not either. `mwem` and
 `uniform-grid` were set apart by luck: with 20 trials in place of one to three they are as near as their sketches' few
-trials let one tell (`mwem` up to rows x epsilon of 1,000; beyond, it has one here too). `uniform-grid` with 128 x 128 cells counts single cells at rows x epsilon of 1,000,000, so it is
-`identity` with 98 % of epsilon; its sketch had 1.23 times the error of the sketch of `identity` there.
+trials let one tell (`mwem` up to rows x epsilon of 1,000; beyond, it has one here too). With 128 x 128 cells and rows x
+epsilon of 1,000,000, `uniform-grid` counts single cells, so it is `identity` with 98 % of epsilon; its sketch had 1.23
+times the error of the sketch of `identity` there.
 
 **`dawa`: what sets it apart is its noise.** Its sketch had two forms, and its row is that of the first, as the numbers
 below show: Laplace noise for the costs of buckets, with a penalty of 3 scales. The method draws noise on one side, with
