@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from veil.kernel import Budget, Ledger, open_source
 from veil.plans.outcome import total
-from veil.plans.ranges.adaptive_tree import adaptive_tree, joined
+from veil.plans.ranges.adaptive_tree import adaptive_tree, counted, joined
 from veil.plans.ranges.domain import Domain
+from veil.plans.ranges.evenness import DEVIATIONS, deviation, room
 from veil.plans.ranges.slopes import _neighbours, expected_shares
 from veil.schema import Categorical, Date, Numeric, Schema
 
@@ -167,3 +168,51 @@ def test_a_box_around_a_smooth_peak_is_not_low_each_time():
         cells = adaptive_tree(source_of(domain, rows, 1, seed), Budget("0.5"), domain).cells.reshape(256, 256)
         found.append(cells[np.ix_(*inside)].sum() / truth)
     assert abs(np.mean(found) - 1) < 0.01  # 0.03 low if rows are taken to be even where nothing tells
+
+
+@pytest.mark.parametrize("size", [64, 100, 96, 3])
+def test_halves_that_hold_rows_as_they_hold_cells_are_alike_and_others_are_not(size):
+    domain = domain_of(size)
+    level = min(domain.depth, 4)
+    nodes = np.flatnonzero(domain.held[level] > 0)
+    cells, noise = domain.held[level][nodes], np.full(len(nodes), 1e-6)
+    assert deviation(domain, level, nodes, 1000 * cells, noise).argmax() == len(DEVIATIONS) - 1
+    alternating = 1000 * cells * (1 + np.arange(len(nodes)) % 2 * 9)
+    assert DEVIATIONS[deviation(domain, level, nodes, alternating, noise).argmax()] >= 0.3
+    assert room(domain, level, nodes, alternating, noise) == (1, 1)
+    likely, hardly = room(domain, level, nodes, 1000 * cells, noise)
+    assert min(likely, hardly) >= 1 and (len(nodes) < 8 or min(likely, hardly) > 4)
+
+
+def test_noise_alone_never_joins_more_than_usual():
+    domain, nodes, chance = domain_of(4096), np.arange(16), np.random.default_rng(0)
+    found = [room(domain, 4, nodes, chance.laplace(0, 30, 16) + 1, np.full(16, 1800.0)) for _ in range(300)]
+    assert np.mean([join > 1.5 for _, join in found]) < 0.1
+    assert np.isfinite(found).all() and np.min(found) >= 1
+
+
+def test_nodes_that_were_not_counted_say_nothing_about_halves():
+    domain = domain_of(64)
+    alone = deviation(domain, 4, np.array([3]), np.array([500.0]), np.array([2.0]))
+    assert alone == pytest.approx(1 / len(DEVIATIONS))
+
+
+@pytest.mark.parametrize("epsilon", ["1/7", "1/2", 3])
+def test_even_rows_are_found_even_and_cost_all_of_epsilon(epsilon):
+    domain, rows = domain_of(4096), np.random.default_rng(0).integers(0, 4096, 4_000)
+    source = source_of(domain, {"c0": rows}, epsilon)
+    spread = adaptive_tree(source, Budget(epsilon), domain)
+    receipts = source.record.receipts
+    assert total(receipts) == total(receipts, pick=min) == Fraction(epsilon)
+    prefix, even = spread.cells.cumsum(), np.arange(1, 4097) * len(rows) / 4096
+    assert np.abs(prefix - even).max() < 0.1 * len(rows)
+
+
+def test_even_rows_of_one_column_are_counted_in_fewer_nodes_than_by_the_usual_limits(monkeypatch):
+    domain, rows = domain_of(4096), {"c0": np.random.default_rng(0).integers(0, 4096, 10_000)}
+    many = []
+    for found in (room, lambda *_: (1.0, 1.0)):
+        monkeypatch.setattr("veil.plans.ranges.adaptive_tree.room", found)
+        measured = counted(source_of(domain, rows, 1), Budget("0.1"), domain)
+        many.append(sum((level > 0).sum() for level in measured.precision))
+    assert many[0] < many[1] / 5

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ...kernel import Budget, Source
 from .domain import Domain, Nodes
+from .evenness import room
 from .measured import Measured, Numbers
 from .spread import Spread, spread_of
 
@@ -42,8 +43,9 @@ def counted(source: Source, budget: Budget, domain: Domain) -> Measured:
     for below, share in stages(domain):
         if level:
             epsilon = float(source.per_row(left))
-            stops = np.maximum(rows, 0) * epsilon < STOP
-            final = _joined(domain, level, nodes[stops], rows[stops], JOIN / epsilon, above)
+            stop, join = _limits(measured, level, nodes, rows)
+            stops = np.maximum(rows, 0) * epsilon < stop
+            final = _joined(domain, level, nodes[stops], rows[stops], join / epsilon, above)
             source = _finish(source, left, measured, final, bool(stops.all()))
             nodes = nodes[~stops]
         if not len(nodes):
@@ -80,6 +82,15 @@ def stages(domain: Domain) -> list[tuple[int, Fraction]]:
     weights = [Fraction(GROWTH.get(columns, OF_MANY)) ** i for i in range(count)]
     parts = [weight / sum(weights[i:]) for i, weight in enumerate(weights)]
     return [*zip([round(depth - step) for step in steps], parts, strict=True)]
+
+
+def _limits(measured: Measured, level: int, nodes: Nodes, rows: Numbers) -> tuple[float, float]:
+    """The rows x epsilon below which a node is not divided, and halves are counted as one: more than usual in one
+    column, where the nodes found so far are alike."""
+    if len(measured.domain.shape) > 1:
+        return STOP, JOIN
+    larger = room(measured.domain, level, nodes, rows, 1 / measured.precision[level][nodes])
+    return STOP * larger[0], JOIN * larger[1]
 
 
 def _joined(domain: Domain, level: int, nodes: Nodes, rows: Numbers, limit: float, highest: int) -> dict[int, Nodes]:
