@@ -1,8 +1,9 @@
-"""python -m experiments.choice.collect train|judge [NUMBER]: what every method does on public databases.
+"""python -m experiments.choice.collect train|judge|more NUMBER: what every method does on public databases.
 
 `train` runs every method once on databases made from public tables, at three epsilons each; `judge` on the tables as
-they are, with several splits. Results go to choice-train.parquet and choice-judge.parquet in experiments/results, a
-row for every run with the public facts about its database; what they hold is not repeated. Noise is seeded.
+they are, with several splits; `more` with more splits on those tables whose means vary most. Results go to
+choice-train.parquet and choice-judge.parquet in experiments/results, a row for every run with the public facts about
+its database; what they hold is not repeated. Noise is seeded, and PrivPfC has at most MOST_CANDIDATES candidates.
 """
 
 import sys
@@ -19,6 +20,7 @@ from veil.compare.data import Data, Split, split
 from veil.compare.measures import measures
 from veil.errors import BadInput
 from veil.models import METHODS
+from veil.plans.histograms import privpfc
 
 from .. import RESULTS
 from .databases import FAMILIES, FAMILY, TABLES, derived, table
@@ -27,6 +29,12 @@ OPTIONS = ("naive-bayes", "logistic", "svm", "tree", "forest", "privpfc", "proje
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 WIDER = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 KEY = ["database", "epsilon", "seed"]
+MOST_CANDIDATES = 5_000  # as in all runs that are kept; the default has more, and takes ten times as long
+FIRST = 1000  # seed
+VARYING = (  # tables whose means over five splits vary most, if their runs are short
+    *("more/monk2", "more/titanic", "more/tic_tac_toe", "iris", "hiv1625", "cmc", "more/pima", "wine", "breast_cancer"),
+    *("more/vehicle", "more/page_blocks", "more/phoneme", "more/splice", "more/skillcraft", "bank_additional"),
+)
 
 
 def run(parts: Split, method: str, epsilon: float, seed: int) -> dict[str, Any]:
@@ -75,8 +83,9 @@ def relabelled(name: str, data: Data) -> bool:
 
 def wanted(kind: str, number: int) -> Iterator[tuple[str, Any, float, int]]:
     """The databases to run: name, how to make it, epsilon and seed."""
-    if kind == "judge":
-        for seed, epsilon, name in product(range(1000, 1000 + number), EPSILONS, TABLES):
+    if kind != "train":
+        tables = TABLES if kind == "judge" else VARYING
+        for seed, epsilon, name in product(range(FIRST, FIRST + number), EPSILONS, tables):
             yield name, lambda name=name: table(name), epsilon, seed
         return
     for place, name in product(range(number), [name for names in FAMILIES.values() for name in names]):
@@ -87,8 +96,10 @@ def wanted(kind: str, number: int) -> Iterator[tuple[str, Any, float, int]]:
 
 def main(kind: str, number: int, part: int = 0, parts: int = 1) -> None:
     """Do the runs that are missing, and keep them; with several processes, one part of them each."""
-    own = RESULTS / f"choice-{kind}{f'-{part}' if parts > 1 else ''}.parquet"
-    known = [pd.read_parquet(file) for file in RESULTS.glob(f"choice-{kind}*.parquet")]
+    privpfc.POOL = (privpfc.POOL[0], MOST_CANDIDATES)
+    name = "train" if kind == "train" else "judge"
+    own = RESULTS / f"choice-{name}{f'-{part}' if parts > 1 else ''}.parquet"
+    known = [pd.read_parquet(file) for file in RESULTS.glob(f"choice-{name}*.parquet")]
     done = {key for frame in known for key in frame[KEY].itertuples(index=False, name=None)}
     rows = pd.read_parquet(own).to_dict("records") if own.exists() else []
     last = time.monotonic()

@@ -33,6 +33,14 @@ def test_fair_hindsight_is_chosen_on_other_seeds():
     assert judge._fair(values) == 0 and np.isnan(judge._fair(values[:1]))
 
 
+def test_cells_may_have_unequal_numbers_of_splits():
+    judged = traces([[0.6, 0.7]] * 9, "a" * 9)
+    places = [judge.Cell("t", "a", 0.1, (0, 1, 2, 3, 4, 5, 6)), judge.Cell("u", "a", 0.1, (7, 8))]
+    found = judge.regrets(judge.always("one"), traces([[0.5, 0.5]], "b"), judged, places)
+    assert found["auc regret"].tolist() == pytest.approx([0.1, 0.1])  # a cell counts once, however many splits it has
+    assert [len(cell.places) for cell in judge.with_few(places)] == [5, 2]
+
+
 def test_a_chooser_sees_nothing_of_the_family_that_it_is_judged_on():
     seen = []
 

@@ -25,7 +25,7 @@ from veil import (
     load_model,
     open_source,
 )
-from veil.choice.classifiers import OPTIONS
+from veil.choice.classifiers import OPTIONS, facts_of_counts
 from veil.models.auto import CHOICES
 from veil.models.files import write_model
 
@@ -259,3 +259,18 @@ def test_weights_are_checked_by_their_own_odds(fair):
         assert model.verdict_.bad and "in its own odds" in model.verdict_.words
     receipt = model.releases_[-1].receipt
     assert receipt.epsilon == Fraction(97, 100) * Fraction(3, 100) and receipt in model.receipts_
+
+
+@pytest.mark.parametrize("counted", [-5_000, -400, 0, 300, 20_000])
+def test_the_rows_to_expect_are_never_none_and_follow_the_count_where_it_is_sure(counted):
+    """With noise of a deviation of 400, below zero about as many as it could hide, far above zero the count."""
+    facts = facts_of_counts([counted / 2] * 2, 200, 0.05, codes=30, columns=5, numbers=3, classes=2)
+    assert counted <= facts["rows"] <= max(counted, 0) + 400 and facts["rows"] > 20
+    assert counted < 2_000 or facts["rows"] == pytest.approx(counted)
+
+
+def test_a_linear_model_of_few_rows_is_expected_to_have_few_weights():
+    """Columns of numbers have wide bins then; those of categories have all their values."""
+    sizes = {"codes": 1 + 4 * 16 + 7, "columns": 5, "numbers": 4, "classes": 2}
+    few, many = (np.exp(facts_of_counts([rows / 2] * 2, 1, 1, **sizes)["weights"]) for rows in (200, 10**6))
+    assert few == pytest.approx(1 + 4 * 4 + 7) and many == pytest.approx(1 + 4 * 16 + 7)

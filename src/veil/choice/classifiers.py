@@ -6,18 +6,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from math import exp, log, sqrt, tanh
+from math import exp, log, pi, sqrt, tanh
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import log_ndtr
 
 from ..display import number
 from ..kernel import Budget, Release, Source
 from ..plans.finish import class_prior
+from ..plans.linear import FEWEST
+from ..plans.linear import ROWS as ROWS_OF_GROUP
 from ..questions import WHOLE
 from ..schema import Numeric, Schema
+from ..schema.columns import DEFAULT_BINS
 from .nearby import Nearby
 from .options import Facts, Metafeature, Situation
 from .trace import Fact, Prediction
@@ -33,8 +37,8 @@ IMPORTANCE = {"signal": 3.0, "weights": 0.7, "columns": 0.7, "numbers": 0.5, "pl
 BETWEEN = ("plenty", "many")  # facts that set methods apart; more of them are worse on families left out
 NARROW = 0.5
 # added to both ends of an interval, so that it holds 90 % of tables in families left out: see docs/choice.md
-MARGINS = {"auc": 0.099, "accuracy": 0.078}
-PLANNED = {"auc": 0.046, "accuracy": 0.033}  # the same without the share of the largest class, which a plan cannot know
+MARGINS = {"auc": 0.098, "accuracy": 0.078}
+PLANNED = {"auc": 0.047, "accuracy": 0.037}  # the same without the share of the largest class, which a plan cannot know
 
 LARGEST = 700.0  # logarithm of a number that a float holds
 LOGARITHMS = {
@@ -45,7 +49,7 @@ LOGARITHMS = {
     "plenty": "rows times epsilon for each weight",
 }
 WORDS = {
-    "rows": "rows, less a standard deviation of the noise in their number",
+    "rows": "rows to expect, given their noisy number",
     "numbers": "share of the columns that hold numbers",
     "many": "whether there are more than two classes",
     "majority": "share of the largest class",
@@ -86,25 +90,39 @@ def facts_of_counts(
 ) -> dict[str, float]:
     """The facts of a table from noisy class totals, the scale of their noise, and public numbers.
 
-    The number of rows is taken less a standard deviation of its noise, so that doubt leads to what few rows need.
+    The number of rows is the mean of all numbers above zero that may have led to the noisy one: where noise hides it,
+    about as many as the noise could hide, and never none.
     """
     noisy, noise = np.asarray(totals, np.float64), max(scale, 1e-9)
-    rows = max(float(noisy.sum()) - noise * sqrt(2 * len(noisy)), 1.0)
+    rows = max(_mean_above_zero(float(noisy.sum()), noise * sqrt(2 * len(noisy))), 1.0)
     share = float(class_prior(noisy, sqrt(2) * noise).max())
     return {"rows": rows, **_of_rows(rows, epsilon, codes, columns, numbers, classes), "majority": share}
 
 
+def _mean_above_zero(value: float, deviation: float) -> float:
+    """The mean of a normal distribution with this middle and deviation, cut off at zero."""
+    middle = max(value / deviation, -30.0)
+    return deviation * (middle + exp(-middle * middle / 2 - float(log_ndtr(middle))) / sqrt(2 * pi))
+
+
 def _of_rows(rows: float, epsilon: float, codes: int, columns: int, numbers: int, classes: int) -> dict[str, float]:
     """The facts that follow from the number of rows and from the schema."""
+    weights = _weights(rows * epsilon, codes, columns, numbers, classes) * max(classes - 1, 1)
     return {
         "signal": log(rows * epsilon),
-        "weights": log(codes * max(classes - 1, 1)),
+        "weights": log(weights),
         "columns": log(max(columns, 1)),
         "classes": log(max(classes, 1)),
         "numbers": numbers / max(columns, 1),
-        "plenty": log(rows * epsilon / (codes * max(classes - 1, 1))),
+        "plenty": log(rows * epsilon / weights),
         "many": float(classes > 2),
     }
+
+
+def _weights(signal: float, codes: int, columns: int, numbers: int, classes: int) -> float:
+    """About how many weights for each class a linear model has, whose bins are the wider the fewer the rows."""
+    bins = min(max(signal / max(columns, 1) / ROWS_OF_GROUP, FEWEST[classes > 2]), DEFAULT_BINS)
+    return max(codes - numbers * (DEFAULT_BINS - bins), columns + 1)
 
 
 ROWS = Metafeature("rows", _from_answer("rows"), _count, percent=TO_SIZE, hand_on="totals")
@@ -113,16 +131,16 @@ METAFEATURES = (ROWS, *(Metafeature(name, _from_answer(name)) for name in NAMES)
 
 
 def _lead_of_logistic(facts: Facts) -> float:
-    """About how much better than PrivPfC a logistic regression is: it needs half a row times epsilon for each weight,
-    with more than two classes five rows."""
+    """About how much better than PrivPfC a logistic regression is: it needs a row times epsilon for each weight, with
+    more than two classes ten rows."""
     if facts["many"]:
-        return 0.03 * tanh((facts["plenty"] - log(5)) / 2)
-    return 0.025 * tanh(facts["plenty"] - log(0.5))
+        return 0.03 * tanh((facts["plenty"] - log(10)) / 2)
+    return 0.025 * tanh(facts["plenty"])
 
 
 def _lead_of_blend(facts: Facts) -> float:
     """The same of the blend: nearly as much and, where rows are plenty, a little more."""
-    plenty = 0.0 if facts["many"] else 0.01 * (facts["plenty"] > log(30))
+    plenty = 0.0 if facts["many"] else 0.01 * (facts["plenty"] > log(60))
     return 0.85 * _lead_of_logistic(facts) + plenty
 
 
