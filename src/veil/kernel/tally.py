@@ -105,9 +105,7 @@ def merged(counts: Any, cells: int, groups: tuple[int, ...]) -> Any:
 @lru_cache(maxsize=256)
 def _adding(groups: tuple[int, ...], kind: Any) -> Any:
     """A 0/1 matrix, new groups x groups, with a single one for each group."""
-    matrix = np.zeros((max(groups) + 1, len(groups)), kind)
-    matrix[groups, np.arange(len(groups))] = 1
-    return matrix
+    return np.equal.outer(np.arange(max(groups) + 1), groups).astype(kind)
 
 
 def stacked(axes: Sequence[Axis]) -> tuple[Any, list[int]]:
