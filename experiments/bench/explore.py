@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,9 @@ from packaging.requirements import Requirement
 
 from tests.shell import output
 from veil import datasets
-from veil.choice.classifiers import OPTIONS, planned
-from veil.choice.nearby import _facts
 from veil.explore.page import script
+
+from ..choice import judge
 
 ROOT = Path(__file__).parents[2]
 FILE, FIGURES = Path(__file__).with_name("explore.json"), ROOT / "docs" / "figures"
@@ -182,24 +181,9 @@ def browser(address: str) -> dict[str, Any] | str:
 
 
 def coverage() -> dict[str, float]:
-    """How often the interval of a plan holds what came of it, over families of tables that it had not seen."""
-    nearby = planned()
-    held: dict[str, list[float]] = {measure: [] for measure in nearby.traces.measures}
-    names = [name for name in OPTIONS if name != "shares"]
-    for family in dict.fromkeys(nearby.traces.families):
-        others = replace(nearby, traces=nearby.traces.without(family))
-        of_family = {measure: list[float]() for measure in held}
-        for place in [place for place, one in enumerate(nearby.traces.families) if one == family]:
-            facts = {name: value for name, value in _facts(nearby.traces, place).items() if name != "majority"}
-            said = others.predict(facts)
-            for measure, table in nearby.traces.quality.items():
-                for name in names:
-                    column = nearby.traces.options.index(name)
-                    value, (_, low, high) = table[place, column], said[measure][column]
-                    of_family[measure] += [float(low <= value <= high)] if value == value else []
-        for measure, values in of_family.items():
-            held[measure].append(float(np.mean(values)))
-    return {measure: round(float(np.mean(values)), 3) for measure, values in held.items()}
+    """How often the interval of a plan holds what single fits came to, on tables of families that it had not seen."""
+    lines = judge.coverage(*judge.read())
+    return {line["measure"]: round(float(line["held"]), 3) for line in lines if line["facts"] == "of veil plan"}
 
 
 def main() -> None:
