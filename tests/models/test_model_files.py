@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from containers import rewrite, swap
-from veil import BadInput, Budget, Ledger, NaiveBayesClassifier, load_model
+from veil import BadInput, Budget, DecisionTreeClassifier, Ledger, NaiveBayesClassifier, load_model
 from veil.files.artefacts import make_parts
 from veil.files.tables import new_file
 from veil.kernel import Receipt, SystemNoise
@@ -107,6 +107,40 @@ def test_a_file_and_a_model_hold_only_what_is_on_the_list(model, path, rows):
     released = np.concatenate([release.value.ravel() for release in model.releases_])
     kept = [np.load(zipfile.ZipFile(path).open(f"arrays/{i}.npy")) for i in range(len(arrays))]
     assert np.array_equal(np.concatenate([a.ravel() for a in kept if a.dtype.kind == "i"]), released)
+
+
+@pytest.fixture
+def tree(rows, schema, tmp_path):
+    DecisionTreeClassifier(epsilon=100, schema=schema, depth=3, random_state=1).fit(rows).save(tmp_path / "tree.veil")
+    return tmp_path / "tree.veil"
+
+
+def written_out(value, grids):
+    """JSON with every grid where it comes, as in files of the first format."""
+    if isinstance(value, dict) and "grid" in value:
+        return grids[value["grid"]]
+    if isinstance(value, dict):
+        found = {key: written_out(inside, grids) for key, inside in value.items()}
+        grids.extend([found] if found.get("kind") == "Grid" else [])
+        return found
+    return [written_out(inside, grids) for inside in value] if isinstance(value, list) else value
+
+
+def test_a_file_holds_every_grid_once_and_is_the_same_as_one_that_repeats_them(tree, rows):
+    body, grids = json.loads(zipfile.ZipFile(tree).read("model.json")), []
+    apart = json.dumps(written_out(body, grids))
+    assert len({json.dumps(grid) for grid in grids}) == len(grids) < apart.count('"kind": "Grid"')
+    said, text = load_model(tree).predict_proba(rows), load_model(tree).export_text()
+    first = json.dumps({"format": 1, "parts": {}}).encode()
+    rewrite(tree, lambda parts: parts.update({"model.json": apart.encode(), "manifest.json": first}))
+    assert np.array_equal(load_model(tree).predict_proba(rows), said) and load_model(tree).export_text() == text
+
+
+@pytest.mark.parametrize("place", [b"-1", b"1000000000", b'"1"', b"true", b"null", b"[1]", b'{"grid": 1}'])
+def test_a_grid_that_is_not_in_the_file_is_refused(tree, place):
+    rewrite(tree, swap("model.json", b'{"grid": 0}', b'{"grid": ' + place + b"}"))
+    with pytest.raises(BadInput, match="damaged or changed"):
+        load_model(tree)
 
 
 def test_a_newer_version_is_told_from_a_broken_file(path):

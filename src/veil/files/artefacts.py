@@ -5,6 +5,9 @@ KIND.json       the method, its settings, the releases and what was made of them
 receipts.json   what it cost: a witness for `veil ledger verify --against`
 schema.toml     what was public about the rows
 arrays/N.npy    the arrays
+
+A grid is written where it first comes, and is named by its place among all of them from then on: trees cut by the same
+few grids again and again.
 """
 
 import hashlib
@@ -13,7 +16,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -46,7 +49,7 @@ from ..schema.encoding import quiet
 from ..views import COUNTS
 from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
 
-FORMAT = 1
+FORMAT = 2  # in the first, every grid was written wherever it came
 SCORERS = (CellScores, Linear, Odds, PathScores, Sum)
 KINDS: dict[str, Any] = {
     kind.__name__: kind
@@ -71,23 +74,31 @@ MADE = {
 Held = TypeVar("Held")
 
 
+@dataclass
+class Written:
+    """What is in a file so far and not written again: the arrays, and the places of grids by what they hold."""
+
+    arrays: list[Any] = field(default_factory=list)
+    grids: dict[Any, int] = field(default_factory=dict)
+
+
 def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
     """All parts of a file as {name: bytes}: what was made, the releases, the receipts, and the schema."""
-    arrays: list[Any] = []
+    written = Written()
     body = {
         "method": outcome.method,
         "settings": dict(outcome.settings),
         "private": outcome.private,
-        MADE[kind]: _pack(outcome.made, arrays),
-        "releases": [_pack_release(release, arrays) for release in outcome.releases],
-        "searched": [_pack_release(release, arrays) for release in outcome.searched],
-    }
+        MADE[kind]: _pack(outcome.made, written),
+        "releases": [_pack_release(release, written) for release in outcome.releases],
+        "searched": [_pack_release(release, written) for release in outcome.searched],
+    }  # read in this order too, by which grids have their places
     body |= {} if outcome.trace is None else {"trace": outcome.trace}
     body |= {} if outcome.until is None else {"until": dict(outcome.until)}
     receipts = [receipt.to_dict() for receipt in outcome.receipts]
     texts = [_json(body, None), _json(receipts), outcome.schema.to_toml().encode()]
     named = dict(zip(_texts(kind), texts, strict=True))
-    parts = {**named, **{f"arrays/{i}.npy": _npy(array) for i, array in enumerate(arrays)}}
+    parts = {**named, **{f"arrays/{i}.npy": _npy(array) for i, array in enumerate(written.arrays)}}
     if max(map(len, named.values())) > MOST_JSON or sum(map(len, parts.values())) > MOST - MOST_JSON:
         raise BadInput("this is too large for a file: use fewer or coarser columns, or fewer answers")
     return parts
@@ -154,40 +165,58 @@ def _digests(parts: Mapping[str, bytes]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
 
 
-def _pack_release(release: Release[Any], arrays: list[Any]) -> dict[str, Any]:
+def _pack_release(release: Release[Any], written: Written) -> dict[str, Any]:
     """A release as JSON can hold it; groups of cells follow from the answers before, and are left out."""
     release = replace(release, question=None) if type(release.question) is Grouped else release
-    packed = {name: _pack(getattr(release, name), arrays) for name in RELEASED}
+    packed = {name: _pack(getattr(release, name), written) for name in RELEASED}
     return {**packed, "receipt": release.receipt.number}
 
 
-def _pack(value: Any, arrays: list[Any]) -> Any:
-    """A value as JSON can hold it; arrays are appended to `arrays` and replaced by their index."""
+def _pack(value: Any, written: Written) -> Any:
+    """A value as JSON can hold it; arrays are added to `written` and replaced by their index."""
+    if type(value) is Grid:
+        return _pack_grid(value, written)
     if type(value).__name__ in KINDS:
-        inside = {name: _pack(getattr(value, name), arrays) for name in value.__dataclass_fields__}
-        return {"kind": type(value).__name__, **inside}
+        return _pack_fields(value, written)
     if isinstance(value, np.ndarray):
         wide = value.dtype == object
-        arrays.append(_bytes_of(value) if wide else value)
-        return {"integers" if wide else "array": len(arrays) - 1}
+        written.arrays.append(_bytes_of(value) if wide else value)
+        return {"integers" if wide else "array": len(written.arrays) - 1}
     if isinstance(value, Mapping):
-        return {"map": {str(key): _pack(inside, arrays) for key, inside in value.items()}}
-    return [_pack(inside, arrays) for inside in value] if isinstance(value, (list, tuple)) else value
+        return {"map": {str(key): _pack(inside, written) for key, inside in value.items()}}
+    return [_pack(inside, written) for inside in value] if isinstance(value, (list, tuple)) else value
 
 
-def _unpack(value: Any, arrays: Arrays) -> Any:
+def _pack_grid(grid: Grid, written: Written) -> dict[str, Any]:
+    """The grid, or its place if the file has one with the same groups and names."""
+    key = tuple([(axis.column, axis.groups, axis.names) for axis in grid.axes])
+    if key in written.grids:
+        return {"grid": written.grids[key]}
+    written.grids[key] = len(written.grids)
+    return _pack_fields(grid, written)
+
+
+def _pack_fields(value: Any, written: Written) -> dict[str, Any]:
+    inside = {name: _pack(getattr(value, name), written) for name in value.__dataclass_fields__}
+    return {"kind": type(value).__name__, **inside}
+
+
+def _unpack(value: Any, held: Arrays) -> Any:
     if isinstance(value, list):
-        return tuple(_unpack(inside, arrays) for inside in value)
+        return tuple([_unpack(inside, held) for inside in value])
     if not isinstance(value, dict):
         return value
+    if "grid" in value:
+        return held.grid(value["grid"])
     if "array" in value:
-        return arrays.take(value["array"])
+        return held.take(value["array"])
     if "integers" in value:
-        return arrays.integers(value["integers"])
+        return held.integers(value["integers"])
     if "map" in value:
-        return {key: _unpack(inside, arrays) for key, inside in value["map"].items()}
-    inside = {name: _unpack(part, arrays) for name, part in value.items() if name != "kind"}
-    return KINDS[value["kind"]](**inside)
+        return {key: _unpack(inside, held) for key, inside in value["map"].items()}
+    found = KINDS[value["kind"]](**{name: _unpack(part, held) for name, part in value.items() if name != "kind"})
+    held.grids += [found] if type(found) is Grid else []
+    return found
 
 
 def _bytes_of(integers: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
@@ -202,6 +231,7 @@ def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
     arrays = Arrays([parts[name] for name in parts if name.startswith("arrays/")])
     body, schema = read_json(parts[f"{kind}.json"]), Schema.loads(parts["schema.toml"].decode())
     receipts = {receipt.number: receipt for receipt in map(_receipt, read_json(parts["receipts.json"]))}
+    made = _unpack(body.pop(MADE[kind]), arrays)  # in the order of writing: what comes later names grids in it
     releases, searched = (
         tuple(_unpack_release(packed, receipts, arrays) for packed in body.pop(name, ()))
         for name in ("releases", "searched")  # before 0.3 there was no search
@@ -211,8 +241,7 @@ def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
     insist(all(map(_can_be_shown, searched)))
     method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # receipts say that
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
-    made, trace = _unpack(body.pop(MADE[kind]), arrays), body.pop("trace", None)
-    until = body.pop("until", None)
+    trace, until = body.pop("trace", None), body.pop("until", None)
     insist(not body and (until is None or checked_until(until, list(receipts.values()))))
     return Outcome(made, method, settings, schema, releases, tuple(receipts.values()), searched, trace, until)
 

@@ -70,10 +70,17 @@ def read_array(text: bytes) -> npt.NDArray[Any]:
 
 
 class Arrays:
-    """The arrays of a file, each of which can be taken once, so that naming one often takes no more memory."""
+    """The arrays of a file, each of which can be taken once, so that naming one often takes no more memory; and the
+    grids that were read so far, each of which can be named again."""
 
     def __init__(self, parts: list[bytes]) -> None:
         self._parts: dict[int, bytes] = dict(enumerate(parts))
+        self.grids: list[Any] = []
+
+    def grid(self, place: Any) -> Any:
+        """The grid with this index."""
+        insist(type(place) is int and 0 <= place)
+        return self.grids[place]
 
     def take(self, place: Any) -> npt.NDArray[Any]:
         """The array with this index."""
