@@ -114,7 +114,7 @@ def test_the_command_line_trains_and_measures_the_same_model_from_spark(tmp_path
         with ended([*map(str, [*main, "train", place, *given, "--out", out])]) as (_, said):
             assert out.exists(), said
         models.append(load_model(out))
-        page = tmp_path / f"{len(models)}.html"
+        page = tmp_path / f"judged-{len(models)}.html"  # beside 0.html and 1.html, the reports of the models
         judging = ["evaluate", tmp_path / "0.veil", place, *given[:4], "--seed", "5", "--out", page, "--json"]
         with ended([*map(str, [*main, *judging])]) as (_, said):
             assert page.exists(), said
