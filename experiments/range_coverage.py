@@ -1,15 +1,14 @@
 """python -m experiments.range_coverage: how often the intervals of a histogram's answers hold the truth.
 
 The public histograms of `experiments.ranges`, rows drawn anew and counted through the kernel by the default method;
-ranges of every width at random places. Results go to experiments/results/range-coverage.parquet. Noise is seeded.
-`boxes` and a number ask about a few boxes of one draw of the rows, with so many draws of noise: how often the interval
-of each one holds the truth. Results go to experiments/results/range-coverage-boxes.parquet.
+ranges of every width at random places, and all rows. Results go to experiments/results/range-coverage.parquet. Noise is
+seeded. `boxes` and a number ask about a few boxes of one draw of the rows, with so many draws of noise: how often the
+interval of each one holds the truth. Results go to experiments/results/range-coverage-boxes.parquet.
 """
 
 import sys
 import zlib
-from collections.abc import Iterator
-from math import sqrt
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ SIGNALS = {100: (1_000, 0.1), 1_000: (10_000, 0.1), 10_000: (20_000, 0.5), 100_0
 SIGNALS |= {1_000_000: (100_000, 10.0)}
 PLACES = 6  # of each width
 FIRST = 200  # number of a trial: none of those by which intervals were made
+SINGLE = 12  # boxes of each width, of which many hold too few rows
 BOXES = RESULTS / "range-coverage-boxes.parquet"
 SMALL, WIDEST, LEAST = ("1D-small", "2D-small"), {1: 6, 2: 4}, 20  # domains, widths, rows x epsilon of these boxes
 
@@ -58,34 +58,42 @@ def answers(table: Any, noise: int, epsilon: float, boxes: list[Box]) -> Iterato
     for starts, length in boxes:
         box = tuple(slice(start, start + length) for start in starts)
         weights = [only((start, start + length), len(table)) for start in starts]
-        yield Answer(float(cells[box].sum()), sqrt(doubt.variance(weights))), int(table[box].sum())
+        yield doubt.answer(float(cells[box].sum()), weights), int(table[box].sum())
 
 
 def run(name: str, shape: Any, axes: str, signal: int, trial: int) -> Iterator[dict[str, Any]]:
-    """Whether the intervals of some ranges of each width hold the truth, on one draw of the rows."""
+    """Whether the intervals of some ranges of each width hold the truth, on one draw of the rows; and `some`: whether
+    they hold any whole number but 0."""
     table, seed, chance = drawn(name, shape, axes, signal, trial)
     rows, epsilon = SIGNALS[signal]
-    asked = [*places(table, chance, min(table.shape).bit_length() - 1, PLACES)]
+    everything: Box = [0] * table.ndim, len(table)
+    asked = [*places(table, chance, min(table.shape).bit_length() - 1, PLACES), (0, everything)]
     found = answers(table, seed, epsilon, [box for _, box in asked])
     for (halvings, _), (answer, truth) in zip(asked, found, strict=True):
         low, high = answer.interval() or (0, 0)
         yield {"table": name, "axes": axes, "signal": signal, "trial": trial, "halvings": halvings,
-               "held": bool(low <= truth <= high), "width": (high - low) / rows}  # fmt: skip
+               "held": bool(low <= truth <= high), "some": high >= 1, "width": (high - low) / rows}  # fmt: skip
 
 
 def run_boxes(name: str, shape: Any, axes: str, signal: int, noises: int) -> Iterator[dict[str, Any]]:
     """For each box with rows enough: how often its intervals held the truth, and its mean distance from that, in
     standard errors."""
     table, seed, chance = drawn(name, shape, axes, signal, "boxes")
-    boxes = [box for _, box in places(table, chance, WIDEST[table.ndim], 3)]
+    boxes = [box for _, box in places(table, chance, WIDEST[table.ndim], SINGLE)]
     found = [[*answers(table, seed + noise, SIGNALS[signal][1], boxes)] for noise in range(noises)]
     for place, given in enumerate(zip(*found, strict=True)):
         truth = given[0][1]
         if truth * SIGNALS[signal][1] < LEAST:
             continue
         distance = np.array([(answer.count - truth) / (answer.standard_error or 1) for answer, _ in given])
-        held = {f"held {sure}": np.mean(np.abs(distance) < limit) for sure, limit in ((95, 1.96), (99.9, 3.29))}
+        held = {f"held {sure:g}": _held(given, sure / 100) for sure in (95, 99.9)}
         yield {"table": name, "axes": axes, "signal": signal, "box": place, **held, "distance": distance.mean()}
+
+
+def _held(given: Sequence[tuple[Answer, int]], confidence: float) -> float:
+    """The share of answers whose interval holds the truth."""
+    ends = [(answer.interval(confidence) or (0, 0), truth) for answer, truth in given]
+    return float(np.mean([low <= truth <= high for (low, high), truth in ends]))
 
 
 def main_boxes(noises: int) -> None:

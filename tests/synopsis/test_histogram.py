@@ -3,6 +3,7 @@
 import json
 import struct
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 import veil
 from veil import BadInput, Categorical, Date, Histogram, Ledger, LittleLearned, Numeric, Schema, Text
 from veil.plans.run import made_up
+from veil.synopsis.histogram.answers import Answer
 from veil.synopsis.histogram.publishing import MOST_CELLS, histogram_schema
 from veil.synopsis.where import where
 
@@ -296,3 +298,28 @@ def test_columns_may_be_an_iterator_and_a_resolution_needs_them(visits):
 def test_an_epsilon_beyond_all_doubles_gives_a_verdict_all_the_same(visits):
     made = veil.publish(visits, SCHEMA, columns=["kind"], epsilon=10**400, random_state=0)
     assert made.verdict_.level == "good" and made.query().count == pytest.approx(ROWS)
+
+
+@pytest.mark.parametrize("confidence", [0.01, 0.3, 0.5, 0.8, 0.95, 0.999])
+def test_an_interval_holds_the_answer_and_begins_at_zero_where_that_is_shorter(confidence):
+    for count in (0.0, 1e-9, 0.1, 1.0, 2.0, 2.3, 3.0, 50.0):
+        low, high = Answer(count, 1.0).interval(confidence)
+        half = NormalDist().inv_cdf((1 + confidence) / 2)
+        assert 0 <= low <= count <= high and high - low < 2 * half + 1e-9
+        assert (low, high) == pytest.approx((count - half, count + half)) or (low == 0 and count < 2 * half)
+    assert Answer(7.0, 0.0).interval(confidence) == (7, 7) and Answer(0.0, 0.0).interval(confidence) == (0, 0)
+
+
+def test_the_interval_of_few_rows_is_that_of_a_normal_distribution_or_of_markov():
+    assert Answer(1.0, 1.0).interval() == (0, pytest.approx(1 + 1.645, abs=0.001))
+    assert Answer(0.02, 1.0).interval() == (0, pytest.approx(20 * (0.02 + 0.025)))
+    hidden_by_noise = Answer(0.0, 5.0, from_total=5.0)  # none were counted of all rows: that says little about them
+    assert hidden_by_noise.interval() == (0, pytest.approx(1.645 * 5, abs=0.01))
+
+
+def test_with_a_huge_epsilon_answers_are_exact_and_intervals_have_no_width(visits):
+    made = veil.publish(visits, SCHEMA, columns=["age", "kind"], epsilon=10**6, random_state=0)
+    for ages, kinds in (((20, 39), "new"), ((20, 20), "old"), ((0, 19), "new")):
+        truth = (visits.age.between(*ages) & (visits.kind == kinds)).sum()
+        assert made.query(age=ages, kind=kinds).interval() == pytest.approx((truth, truth), abs=0.01)
+    assert made.query().interval() == pytest.approx((ROWS, ROWS), abs=0.01)

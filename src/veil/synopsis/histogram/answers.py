@@ -20,7 +20,10 @@ from ..answers import group_weights
 from ..domain import spans
 
 Numbers = npt.NDArray[np.float64]
-EDGE, EDGE_OF_MANY = 0.25, 0.5  # large boxes cut many nodes, whose errors are not quite independent (measured)
+EDGE, EDGE_OF_MANY = 0.25, 2.0  # large boxes cut many nodes, whose errors are not quite independent (measured)
+UNKNOWN = 0.1  # with several columns the power of a share's variance by which they depend: the less is known, the more
+ALL, ALL_OF_MANY = 1.1, 1.3  # more noise in the number of all rows: nodes go on where noise is high (measured)
+HIDDEN = 0.025  # standard errors by which counts near 0 are too low on average (measured)
 NO_CELL = (
     "rows without a value of {!r} lie in no cell of the histogram: its `missing` says about how many miss any value"
 )
@@ -29,19 +32,35 @@ WITHIN = 1 / 3  # variance of the share of a cell's rows in a part of it, over p
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """About how many rows, and the standard error of that; None if the method has no model of its error."""
+    """About how many rows, and the standard error of that; None if the method has no model of its error.
+
+    `from_total` is the part of the error that comes from the noise of the number of all rows.
+    """
 
     count: float
     standard_error: float | None = None
+    from_total: float = 0.0
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float] | None:
-        """A range in which the true number of rows lies with this confidence; never below zero."""
+        """A range in which the true number of rows lies with this confidence. It holds `count`, and is never below
+        zero: it begins there if that makes it shorter than as much to each side."""
         if not 0 < confidence < 1:
             raise BadInput("confidence must lie between 0 and 1, such as 0.95")
         if self.standard_error is None:
             return None
-        width = float(-ndtri((1 - confidence) / 2)) * self.standard_error
-        return max(self.count - width, 0.0), max(self.count + width, 0.0)
+        half, end = float(-ndtri((1 - confidence) / 2)) * self.standard_error, self._end(confidence)
+        if end < 2 * half:
+            return 0.0, max(end, 0.0)
+        return max(self.count - half, 0.0), max(self.count + half, 0.0)
+
+    def _end(self, confidence: float) -> float:
+        """The end of an interval that begins at 0: that of a normal distribution, or of Markov's inequality if lower.
+
+        A number that is not negative, and is m on average, is above m / (1 - confidence) no more often than it may be.
+        """
+        error, above = self.standard_error or 0.0, max(float(ndtri(confidence)), 0.0)
+        rarely = (self.count + HIDDEN * error) / (1 - confidence) + above * self.from_total
+        return min(self.count + above * error, rarely)
 
     def to_dict(self) -> dict[str, float | None]:
         """The count, and both ends of its 95 % interval, for JSON."""
@@ -111,16 +130,26 @@ class Doubt:
         self.domain, self.spread = domain, spread
         rows = np.zeros(1 << domain.depth)
         rows[domain.places] = np.maximum(spread.cells, 0)
+        self.total = float(rows.sum())
         self.shares: list[Numbers] = []
         for level in range(domain.depth):
             held, sums = (part.reshape(1 << level, 2, -1).sum(axis=2) for part in (domain.held[-1], rows))
             best = np.where(sums.sum(axis=1, keepdims=True) > 0, sums, held)
             self.shares.append(best[:, 0] / np.maximum(best.sum(axis=1), 1e-300))
 
-    def variance(self, weights: Sequence[Numbers]) -> float:
-        """The variance of the number of rows in a box, given by the share of each cell on each axis."""
-        doubt, total = self.spread.doubt, float(np.maximum(self.spread.cells, 0).sum())
-        if doubt is None or self.spread.total_variance is None:
+    def answer(self, count: float, weights: Sequence[Numbers]) -> Answer:
+        """The count of rows in a box, given by the share of each cell on each axis, with its standard error."""
+        if self.spread.total_variance is None:
+            raise BadInput("this method has no model of its error")
+        mean, variance = self._share(weights)
+        noise = self.spread.total_variance * (ALL if len(weights) == 1 else ALL_OF_MANY) ** 2
+        uneven = self.total**2 * variance * self._edge(weights, variance) ** 2
+        return Answer(count, sqrt(uneven + noise * (mean**2 + variance)), sqrt(noise) * mean)
+
+    def _share(self, weights: Sequence[Numbers]) -> tuple[float, float]:
+        """The mean and the variance of the share of all rows that lie in a box."""
+        doubt = self.spread.doubt
+        if doubt is None:
             raise BadInput("this method has no model of its error")
         mean, inside = np.zeros((2, 1 << self.domain.depth))
         mean[self.domain.places] = outer(weights)
@@ -130,13 +159,12 @@ class Doubt:
             (left, right), (below, other) = mean.reshape(-1, 2).T, inside.reshape(-1, 2).T
             mean = p * left + (1 - p) * right
             inside = t * (left - right) ** 2 + (p * p + t) * below + ((1 - p) ** 2 + t) * other
-        m, s = float(mean[0]), float(inside[0])
-        return (total**2 * s + self.spread.total_variance * (m * m + s)) * self._edge(weights) ** 2
+        return float(mean[0]), float(inside[0])
 
-    def _edge(self, weights: Sequence[Numbers]) -> float:
-        """The factor by which the standard error grows with the share of the cells inside."""
-        share = prod(float(weight.mean()) for weight in weights)
-        return 1 + (EDGE if len(weights) == 1 else EDGE_OF_MANY) * sqrt(share)
+    def _edge(self, weights: Sequence[Numbers], variance: float) -> float:
+        """The factor by which the standard error of a share grows with the part of the cells that is inside."""
+        part = prod(float(weight.mean()) for weight in weights)
+        return 1 + (EDGE if len(weights) == 1 else EDGE_OF_MANY * variance**UNKNOWN) * sqrt(part)
 
 
 def outer(weights: Sequence[Numbers]) -> Numbers:

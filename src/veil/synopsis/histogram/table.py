@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -101,8 +100,7 @@ class Histogram(Reported):
         count: Any = self.table
         for weight in reversed(weights):
             count = count @ weight
-        known = self.spread.doubt is not None
-        return Answer(float(count), sqrt(self._doubt.variance(weights)) if known else None)
+        return Answer(float(count)) if self.spread.doubt is None else self._doubt.answer(float(count), weights)
 
     def query_many(self, lows: npt.ArrayLike, highs: npt.ArrayLike) -> Numbers:
         """About how many rows lie in each of many boxes, without intervals: thousands in a few milliseconds.
