@@ -61,6 +61,16 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= abs(value) < 10**15 else f"{value:.3g}"
 
 
+def whole_rows(value: float) -> str:
+    """About how many rows, in whole ones and at least one: there are no 34.7 rows.
+
+    >>> whole_rows(34.7), whole_rows(0.2), whole_rows(12345.6)
+    ('35 rows', '1 row', '12,346 rows')
+    """
+    count = max(round(value), 1)
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
 def brief(seconds: float) -> str:
     """Seconds in few letters.
 
