@@ -143,7 +143,8 @@ def ask(
 
 def spoken(value: float, interval: Interval) -> str:
     """A number and its confidence interval, as text."""
-    return f"{value:.3f} (95 % from {interval.low:.3f} to {interval.high:.3f})"
+    said, low, high = interval.texts(value)
+    return f"{said} (95 % from {low} to {high})"
 
 
 def class_place(positive: Any, classes: tuple[str, ...]) -> int:
