@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from html import escape
 from math import log10
@@ -12,6 +13,7 @@ SHOWN = 20  # rows of a release, receipts of a ledger
 LARGE = {6: "million", 9: "billion", 12: "trillion"}
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of classes, for all eyes
 LONG = 1000  # letters of a question
+TOLD = 12  # names of columns in a sentence
 DIGITS = 60  # of an exact amount
 AMOUNT = re.compile(r"[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?")
 PIECE = 4000  # digits that are written out at once
@@ -104,6 +106,43 @@ def readable(text: object, most: int = 60) -> str:
     """Text that can be shown: unprintable characters become spaces, and the middle of a long text is left out."""
     shown = printable(text)
     return shown if len(shown) <= most else f"{shown[: most // 2]}…{shown[len(shown) - (most - 1) // 2 :]}"
+
+
+def absent(wanted: Sequence[object], present: Iterable[object], of: str) -> str:
+    """A sentence about the columns that are not there, which names those that may be meant; "" if all are there.
+
+    A file may have no line of names: then a row stands in its place. So other names are repeated only where one at
+    least is as wanted, or where they are the same but for case and punctuation.
+
+    >>> absent(["age", "town"], ["Age", "town"], "the rows")
+    "the rows have no column 'age' (did you mean 'Age'?): check the names against the schema; there are Age, town"
+    """
+    known = {name: None for name in present if isinstance(name, str)}
+    missing = [name for name in wanted if name not in known]
+    if not missing:
+        return ""
+    named, others = len(missing) < len(wanted), [*known.keys() - {*wanted}]
+    told = ", ".join(_meant(name, sorted(others), named) for name in missing[:TOLD])
+    more = f" and {len(missing) - TOLD:,} more" if len(missing) > TOLD else ""
+    where = _others(known) if named else "" if "?" in told else ", and that the first line of a file has them"
+    return f"{of} have no column {told}{more}: check the names against the schema{where}"
+
+
+def _meant(name: object, known: Sequence[str], named: bool) -> str:
+    """A column that is absent, and the one that may be meant by it."""
+    alike = {_plain(other): other for other in reversed(known)}
+    near = get_close_matches(_plain(name), alike, 1, 0.8) if named else [_plain(name)] * (_plain(name) in alike)
+    said = repr(readable(name)) if isinstance(name, str) else repr(name)
+    return f"{said} (did you mean {readable(alike[near[0]])!r}?)" if near else said
+
+
+def _plain(name: object) -> str:
+    return re.sub(r"[\W_]+", "", str(name).lower())
+
+
+def _others(known: Mapping[str, None]) -> str:
+    """The columns that there are, if they are few."""
+    return f"; there are {', '.join(map(readable, known))}" if len(known) <= TOLD else ""
 
 
 def column_rows(schema: Any) -> Iterator[tuple[str, str, str, str]]:

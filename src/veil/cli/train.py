@@ -72,7 +72,7 @@ def train(
     method = "naive-bayes" if goal and method == "auto" else method
     public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
-    rows_file = charge.file_of(data, encoding, multiline, public)
+    rows_file = charge.file_of(data, encoding, multiline, public, schema)
     shared = charge.open_ledger(ledger, note, out)
     if test_epsilon is not None and test_share is None:
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")

@@ -4,11 +4,12 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from ..display import column_rows, html_table, readable, schema_toml
+from ..display import TOLD, column_rows, html_table, readable, schema_toml
 from ..errors import BadInput
 from .bags import Bags
 from .codes import encode_rows
@@ -112,7 +113,7 @@ class Schema(Declared):
         for column in self.column:
             if column.name == name:
                 return column
-        raise BadInput(f"the schema has no column {name!r}")
+        raise BadInput(_unknown(name, [column.name for column in self.column]))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -145,6 +146,13 @@ class Schema(Declared):
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self), None)
 
 
+def _unknown(name: object, known: Sequence[str]) -> str:
+    """A sentence about a name that no column has, and the one that may be meant or all that there are."""
+    near = get_close_matches(str(name), known, 1, 0.7)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(readable, known[:TOLD]))}"
+    return f"the schema has no column {name!r}: {hint}{', ...' * (not near and len(known) > TOLD)}"
+
+
 def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) -> Iterator[Mistake]:
     """Mistakes between the parts of a schema, given the names and kinds of its columns."""
     names, (label, person) = [name for name, _ in columns], (fields.get("label"), fields.get("person"))
@@ -154,7 +162,9 @@ def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) ->
     if label == OPEN and OPEN not in names:
         yield Mistake(None, "label", "fill in `label`: the categorical column to predict; or delete the line")
     elif isinstance(label, str) and label not in names:
-        yield Mistake(None, "label", f"the schema has no column {label!r}: label must name one of its columns")
+        near = get_close_matches(label, [name for name in names if name is not None], 1, 0.7)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        yield Mistake(None, "label", f"the schema has no column {label!r}: label must name one of its columns{hint}")
     elif isinstance(label, str) and dict(columns)[label] in ("numeric", "date", "text"):
         yield Mistake(None, "label", f"label must name a categorical column, and {label!r} is not one")
     if person is None and isinstance(fields.get("rows_per_person"), int) and fields["rows_per_person"] > 1:
