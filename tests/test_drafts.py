@@ -139,6 +139,28 @@ def test_nothing_is_asked_where_nobody_can_answer(small):
     assert output("schema", "new", "small.csv", "--no-ask").startswith("# A draft")
 
 
+def test_a_table_that_is_only_published_needs_no_label(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("points.csv").write_text("longitude,latitude\n1,2\n", encoding="utf-8")
+    said = output("schema", "new", "points.csv", "--out", "points.toml")
+    assert "to fill in" not in said and "It has no label, which publishing does not need; training does." in said
+    assert Schema.read("points.toml").label is None
+    output("schema", "check", "points.toml")
+
+
+def test_a_draft_can_be_told_that_there_is_no_label(small):
+    columns = ["--column", "colour: red, green", "--column", "town: skip", "--column", "outcome: good, bad"]
+    output("schema", "new", "small.csv", "--label", "none", *columns, "--out", "n.toml")
+    assert Schema.read("n.toml").label is None
+    output("schema", "new", "small.csv", "--ask", "--out", "a.toml", answers="none\n\nred, green\nskip\ngood, bad\n")
+    assert Schema.read("a.toml").label is None and Schema.read("a.toml").get("outcome").values == ("good", "bad")
+
+
+def test_a_column_that_may_be_the_label_is_asked_for(small):
+    output("schema", "new", "small.csv", "--column", "outcome: good, bad", "--out", "o.toml")
+    assert 'label = "' in Path("o.toml").read_text(encoding="utf-8")
+
+
 def test_columns_and_label_can_be_told_in_the_command(small):
     said = ["--label", "outcome:good,bad", "--column", "colour: red, green", "--column", "town:skip"]
     draft = output("schema", "new", "small.csv", *said)

@@ -38,7 +38,10 @@ def new(
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the draft; the terminal if absent.")] = None,
     label: Annotated[
-        str | None, typer.Option(help="The column to predict, and its classes if you like: income:low,high.")
+        str | None,
+        typer.Option(
+            help="The column to predict, and its classes if you like: income:low,high; none for publishing only."
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -93,7 +96,8 @@ def _summary(found: Sequence[Proposal], target: str | None) -> str:
     guessed = sum(bool(proposal.source) for proposal in kept) - sum(p.is_open and bool(p.source) for p in kept)
     parts = {"left out": [proposal.name for proposal in found if proposal.left_out], "to fill in": _open(found, target)}
     said = [f"; {what}: {', '.join(map(readable, names))}" for what, names in parts.items() if names]
-    return f": {guessed} of {len(found)} columns proposed{''.join(said)}."
+    unlabelled = " It has no label, which publishing does not need; training does." * (target == "")
+    return f": {guessed} of {len(found)} columns proposed{''.join(said)}.{unlabelled}"
 
 
 def _open(found: Sequence[Proposal], target: str | None) -> list[str]:
