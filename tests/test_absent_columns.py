@@ -83,3 +83,27 @@ def test_predicting_says_it_too() -> None:
     model = NaiveBayesClassifier(schema=SCHEMA, ledger=Ledger(1, "fair"), random_state=1).fit(ROWS)
     with pytest.raises(BadInput, match=r"did you mean 'AGE'\?"):
         model.predict(ROWS.rename(columns={"age": "AGE"}))
+
+
+TEXT = 'name = "mail"\nlabel = "kind"\n[[column]]\nname = "kind"\nkind = "categorical"\nvalues = ["ham", "spam"]\n'
+TEXT += '[[column]]\nname = "said"\nkind = "text"\n'
+
+
+def test_a_text_that_is_not_used_says_what_would_use_it(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("kind,said\nham,hello\n", encoding="utf-8")
+    assert "nothing, until it has words or buckets" in run("schema", "check", tmp_path / "s.toml").output
+    given = [tmp_path / "rows.csv", "--schema", tmp_path / "s.toml", "--epsilon", "1", "--out", tmp_path / "m.veil"]
+    for method in ("auto", "naive-bayes", "logistic"):
+        with pytest.raises(BadInput, match="text column 'said' is used once the schema gives it buckets = 4096"):
+            run("train", *given, "--method", method)
+    with pytest.raises(BadInput, match="text column 'said' is used once"):
+        run("select", *given[:-2])
+    with pytest.raises(BadInput, match="free text cannot be published"):
+        run("publish", *given)
+
+
+def test_words_that_a_method_cannot_use_name_the_one_that_can(tmp_path: Path) -> None:
+    schema = Schema.loads(f"{TEXT}buckets = 64\n")
+    with pytest.raises(BadInput, match="learned from by sparse-naive-bayes"):
+        NaiveBayesClassifier(schema=schema).fit({"kind": ["ham"], "said": ["hello"]})

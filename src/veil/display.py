@@ -145,9 +145,23 @@ def _others(known: Mapping[str, None]) -> str:
     return f"; there are {', '.join(map(readable, known))}" if len(known) <= TOLD else ""
 
 
+def of_texts(schema: Any, to_publish: bool = False) -> str:
+    """What to add to a complaint about too few columns, where there is a text; "" if there is none."""
+    texts = [column for column in schema.column if column.kind == "text"]
+    unused = [readable(column.name) for column in texts if not column.size]
+    if to_publish:
+        return "; free text cannot be published" * bool(texts)
+    if unused:
+        return f"; the text column {unused[0]!r} is used once the schema gives it buckets = 4096, or words = [...]"
+    return "; words of a text are learned from by sparse-naive-bayes" * bool(texts)
+
+
 def column_rows(schema: Any) -> Iterator[tuple[str, str, str, str]]:
     """A row for each column of a schema: name, kind, number of codes, and some of their names."""
     for column in schema.column:
+        if column.kind == "text" and not column.size:
+            yield readable(column.name), column.kind, "0", "nothing, until it has words or buckets"
+            continue
         label = column.name == schema.label
         names = schema.classes if label else column.names  # rows without a declared class are left out
         shown = ", ".join(map(readable, names if len(names) < 6 else [*names[:3], "...", names[-1]]))

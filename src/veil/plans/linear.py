@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..display import of_texts
 from ..errors import BadInput
 from ..kernel import (
     LARGEST_COLUMN,
@@ -99,7 +100,7 @@ def _check(schema: Schema, penalty: float, least: float) -> None:
     if len(schema.classes) < 2:
         raise BadInput("a linear model cannot be learned from one class: the label needs two values or more")
     if not schema.features:
-        raise BadInput("a linear model needs at least one column besides the label")
+        raise BadInput(f"a linear model needs at least one column besides the label{of_texts(schema)}")
     if not isinstance(penalty, Real) or not least <= penalty <= 1e9:
         raise BadInput(f"the penalty must be a number between {least} and 1e9")
     if too_many(schema):
