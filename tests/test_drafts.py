@@ -49,6 +49,7 @@ GUESSES = {
     **{"annual-income": "0 to 1000000", "is_member": "0, 1, no, yes, No, Yes, N, Y, False, True", "notes": "free text"},
     **{"patient_nbr": "left out", "time_in_hospital": "0 to 10000", "SpO2": "50 to 100", "loan": "unknown"},
     **{"customer_id": "left out", "email": "left out", "zip": "left out", "colour": "unknown", "readmitted": "unknown"},
+    **{"weight": "0 to 250", "sample_weight": "left out", "fnlwgt": "left out"},
 }
 
 
@@ -159,6 +160,16 @@ def test_a_draft_can_be_told_that_there_is_no_label(small):
 def test_a_column_that_may_be_the_label_is_asked_for(small):
     output("schema", "new", "small.csv", "--column", "outcome: good, bad", "--out", "o.toml")
     assert 'label = "' in Path("o.toml").read_text(encoding="utf-8")
+
+
+def test_a_check_says_how_many_rows_of_a_person_are_kept(small):
+    told = ["--label", "outcome:good,bad", "--column", "colour: red, green", "--column", "town: skip"]
+    text = output("schema", "new", "small.csv", *told)
+    Path("p.toml").write_text(f'person = "town"\nrows_per_person = 3\n{text}', encoding="utf-8")
+    said = output("schema", "check", "p.toml")
+    assert "A person is protected, not a row: of each town, 3 rows drawn at random will be kept" in said
+    Path("r.toml").write_text(text, encoding="utf-8")
+    assert "A person is protected" not in output("schema", "check", "r.toml")
 
 
 def test_columns_and_label_can_be_told_in_the_command(small):

@@ -364,7 +364,7 @@ def _say_left(shared: Ledger | None, cost: Fraction) -> None:
 
 
 def _say_size(schema: Schema, seconds: float, width: int) -> None:
-    rows, guess = schema.rows or 1_000_000, "" if schema.rows else " (the schema does not say how many there are)"
+    rows, guess = schema.rows or 1_000_000, "" if schema.rows else ", if there were so many,"
     time = f"about {number(seconds * rows)} s" if seconds * rows >= 1 else "less than a second"
     estimate = f"{time} to read them and {max(round(width * rows / 1e6), 1):,} MB of memory"
     console.print(f"For {rows:,} rows{guess} expect {estimate}.")

@@ -11,6 +11,7 @@ from ..display import column_rows, readable
 from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, proposals, told, with_label
 from ..errors import BadInput
 from ..files.tables import RowFile, new_file
+from ..markup import plural
 from ..owner import BANNER, CAUTION, Fit, Lost, cut_lines, fit_of, lost_of, proposed_toml, stranger_lines
 from ..plans.finding.bins import MOST
 from ..schema import Schema
@@ -161,6 +162,7 @@ def check(
         )
         return
     show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], _rows(public))
+    _say_unit(public)
     _say_careless(public)
     if file:
         console.print(BANNER, style="bold red")
@@ -181,6 +183,15 @@ def _rows(schema: Schema) -> Iterator[tuple[str, str, str, str]]:
     for column, (name, kind, codes, shown) in zip(schema.column, column_rows(schema), strict=True):
         unknown = column.name in found
         yield name, kind, f"up to {MOST + 3}" if unknown else codes, found[column.name] if unknown else shown
+
+
+def _say_unit(schema: Schema) -> None:
+    """Print what is protected, if it is not a row: of a person, rows beyond the declared number have no say."""
+    if schema.person:
+        rows, name = plural(schema.rows_per_person, "row"), readable(schema.person)
+        kept = f"of each {name}, {rows} drawn at random will be kept, and no row without one"
+        more = "if people have more rows than that, rows_per_person = N keeps more, for N times the noise"
+        console.print(f"A person is protected, not a row: {kept}; {more}.", markup=False, soft_wrap=True)
 
 
 def _say_careless(schema: Schema) -> None:
