@@ -182,7 +182,8 @@ def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tu
         reach = max(min(int(words[1]), len(fit.value)), 1)
         return [len(piece) for piece in np.array_split(fit.value, reach)], [reach / each] * reach
     spread = Softmax.spread if receipt.question.startswith(Softmax.__name__) else 1
-    sizes = [one.size for one in _axes(schema, float(totals.value.sum() * min(_of_all(totals), 10**9)))]
+    for_a_row = min(_of_all(totals) / schema.rows_per_person, 10**9)  # as `_begin` counts it
+    sizes = [one.size for one in _axes(schema, float(totals.value.sum() * for_a_row))]
     groups = best_groups(sizes)
     shares = [variance(group) ** POWER for group in groups]
     scales = [
