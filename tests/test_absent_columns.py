@@ -107,3 +107,21 @@ def test_words_that_a_method_cannot_use_name_the_one_that_can(tmp_path: Path) ->
     schema = Schema.loads(f"{TEXT}buckets = 64\n")
     with pytest.raises(BadInput, match="learned from by sparse-naive-bayes"):
         NaiveBayesClassifier(schema=schema).fit({"kind": ["ham"], "said": ["hello"]})
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet"])
+def test_rows_in_the_place_of_a_schema_are_not_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(f"[{SECRET}]\n[{SECRET}]\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="looks like rows, not like a schema: draft one with `veil schema new") as said:
+        Schema.read(tmp_path / name)
+    assert SECRET not in str(said.value)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("s.toml", "schema"), ("m.veil", "published file"), ("l.ledger", "ledger")])
+def test_what_holds_no_rows_is_refused_in_their_place(tmp_path: Path, name: str, kind: str) -> None:
+    (tmp_path / name).write_text(TEXT, encoding="utf-8")
+    (tmp_path / "good.toml").write_text(TEXT, encoding="utf-8")
+    with pytest.raises(BadInput, match=f"holds no rows, as a {kind}: name the file of rows"):
+        run(
+            "train", tmp_path / name, "--schema", tmp_path / "good.toml", "--epsilon", "1", "--out", tmp_path / "o.veil"
+        )

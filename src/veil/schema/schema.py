@@ -23,6 +23,7 @@ LONGEST = 1 << 24  # bytes of a schema
 MOST_COLUMNS = 1 << 16
 MOST_BINS = 1 << 20  # of all columns together
 MOST_ROWS = 1 << 100  # doubles can hold it, and what is computed from it
+OF_ROWS = (".csv", ".csv.gz", ".tsv", ".parquet", ".pq")  # how names of files of rows end
 NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
 
 
@@ -74,6 +75,8 @@ class Schema(Declared):
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Schema":
         """The schema in a TOML file."""
+        if str(path).lower().endswith(OF_ROWS):  # before it is read: a complaint about TOML may quote it
+            raise BadInput(f"{path} looks like rows, not like a schema: draft one with `veil schema new {path}`")
         try:
             with open(path, "rb") as stream:  # no more of it than is needed to see that it is too long
                 text = stream.read(LONGEST + 1).decode("utf-8-sig")
