@@ -148,8 +148,10 @@ def _say_choice(model: Any, measured: bool) -> None:
     """Print what was chosen and why, and what to expect of it unless that is known better."""
     for line in model.trace_.in_words()[: 1 if measured or model.verdict_.bad else None]:
         console.print(line, markup=False, soft_wrap=True)
-    for name, reason in (model.trace_.left_out or {}).items():
-        console.print(f"Left out: {name}: {reason}.", markup=False, soft_wrap=True)
+    reasons = model.trace_.left_out or {}
+    for reason in dict.fromkeys(reasons.values()):
+        names = ", ".join(name for name, why in reasons.items() if why == reason)
+        console.print(f"Left out: {names}, since {reason}.", markup=False, soft_wrap=True)
 
 
 def _write(draft: Path, model: Any) -> None:
