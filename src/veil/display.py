@@ -13,6 +13,7 @@ SHOWN = 20  # rows of a release, receipts of a ledger
 LARGE = {6: "million", 9: "billion", 12: "trillion"}
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of classes, for all eyes
 LONG = 1000  # letters of a question
+BROAD = 0.05  # half of an interval from which on the third digit of a mean is not known
 TOLD = 12  # names of columns in a sentence
 DIGITS = 60  # of an exact amount
 AMOUNT = re.compile(r"[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?")
@@ -61,6 +62,27 @@ def number(value: float) -> str:
     ('0.123', '1,234,568', '1e+300')
     """
     return f"{value:,.0f}" if 1000 <= abs(value) < 10**15 else f"{value:.3g}"
+
+
+def with_margin(mean: float, margin: float | None) -> str:
+    """A mean and half of its interval, with two digits where the third is not known.
+
+    >>> with_margin(0.8241, 0.0042), with_margin(0.8241, 0.0718), with_margin(0.8241, None)
+    ('0.824 ± 0.004', '0.82 ± 0.07', '0.824')
+    """
+    if margin is None:
+        return f"{mean:.3f}"
+    digits = 2 if margin >= BROAD else 3
+    return f"{mean:.{digits}f} ± {margin:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent, with the two digits that an estimate has.
+
+    >>> percent(0.05123), percent(0.00129), percent(1)
+    ('5.1 %', '0.13 %', '100 %')
+    """
+    return f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def whole_rows(value: float) -> str:

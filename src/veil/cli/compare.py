@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..display import number
+from ..display import number, with_margin
 from ..errors import BadInput
 from .output import Json, console, print_json, progress_bar, show_table, write_text
 
@@ -164,4 +164,4 @@ def _range(row: dict[str, Any], name: str) -> str:
     mean, margin = row[name], row[f"{name}_margin"]
     if mean is None:
         return "-"
-    return f"{mean:.3f}" if margin is None else f"{mean:.3f} ± {margin:.3f}"
+    return with_margin(mean, margin)

@@ -4,6 +4,7 @@ from math import isnan
 
 import numpy as np
 
+from ..display import BROAD
 from ..markup import escaped
 from ..plans.catalogue import NAMES
 from ..results import difference
@@ -120,8 +121,9 @@ def _cell(site: Site, now: Picked, table_: str, method: str, best: str) -> str:
     tie, found = is_tie(now, table_, method, best), _gap(now, table_, method, best)
     behind = found is not None and group.private
     text = short(mean) if now.show == "value" or not behind or found is None else "=" if tie else gap(found)
-    wide = "" if margin is None else f" ± {short(margin)}"
-    said = f"{method} on {table_}: {short(mean)}{wide}, {len(group.seeds)} runs"
+    digits = 2 if margin is not None and margin >= BROAD else 3
+    wide = "" if margin is None else f" ± {short(margin, digits)}"
+    said = f"{method} on {table_}: {short(mean, digits)}{wide}, {len(group.seeds)} runs"
     level = 0 if not behind or tie or found is None else sum(abs(found) > step for step in STEPS)
     kind = ("tie" if tie else f"g{level}") if group.private else "open"
     return f'<td class="{kind}">{site.link(text, "compare", label=said, **now.asked(table=table_, method=method))}</td>'
