@@ -4,7 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from veil import Ledger, NaiveBayesClassifier, PrivatePipeline, PrivateSelectKBest, datasets
+from veil import (
+    AutoClassifier,
+    Ledger,
+    NaiveBayesClassifier,
+    PrivatePipeline,
+    PrivateSelectKBest,
+    datasets,
+    load_model,
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +31,12 @@ def test_an_estimator_is_the_call_that_makes_it_on_one_line(fair):
 def test_defaults_are_left_out():
     assert repr(NaiveBayesClassifier()) == "NaiveBayesClassifier()"
     assert repr(NaiveBayesClassifier(schema="public")) == "NaiveBayesClassifier(schema='public')"
+
+
+def test_a_model_from_a_file_leaves_them_out_too(fair, tmp_path):
+    model = AutoClassifier(epsilon=2, schema=fair[1], ledger=Ledger(2, "fair")).fit(fair[0])
+    model.save(tmp_path / "m.veil")
+    assert repr(load_model(tmp_path / "m.veil")) == "AutoClassifier(epsilon=2, schema=<Schema 'fair'>)"
 
 
 def test_the_steps_of_a_pipeline_are_calls_too():

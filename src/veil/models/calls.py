@@ -22,8 +22,14 @@ def call_of(model: BaseEstimator) -> str:
     defaults = {name: one.default for name, one in signature(type(model).__init__).parameters.items()}
     given = model.get_params(deep=False)
     texts = {name: _named(name, given[name]) for name in defaults if name in given}
-    said = [f"{name}={text}" for name, text in texts.items() if text != _named(name, defaults[name])]
+    plain = {name: _named(name, _plain(defaults[name])) for name in texts}
+    said = [f"{name}={text}" for name, text in texts.items() if _named(name, _plain(given[name])) != plain[name]]
     return f"{type(model).__name__}({', '.join(said)})"
+
+
+def _plain(value: Any) -> Any:
+    """A list as a tuple: a model from a file has lists."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _named(name: str, value: Any) -> str:
