@@ -74,7 +74,8 @@ def stream_of(rows: Any) -> Stream | None:
         from .spark import spark_stream
 
         return spark_stream(rows)
-    if isinstance(rows, (Stream, Mapping, np.ndarray)) or nw.dependencies.is_into_dataframe(rows):
+    known = isinstance(rows, (Stream, Mapping, np.ndarray)) or nw.dependencies.is_into_dataframe(rows)
+    if known or nw.dependencies.is_into_series(rows):
         return rows if isinstance(rows, Stream) else None
     if hasattr(rows, "to_batches") and hasattr(rows, "scanner"):
         return Stream(_types(rows.schema), lambda names: _tables(rows.to_batches(columns=[*names], **FEW)))
