@@ -49,7 +49,7 @@ GUESSES = {
     **{"annual-income": "0 to 1000000", "is_member": "0, 1, no, yes, No, Yes, N, Y, False, True", "notes": "free text"},
     **{"patient_nbr": "left out", "time_in_hospital": "0 to 10000", "SpO2": "50 to 100", "loan": "unknown"},
     **{"customer_id": "left out", "email": "left out", "zip": "left out", "colour": "unknown", "readmitted": "unknown"},
-    **{"weight": "0 to 250", "sample_weight": "left out", "fnlwgt": "left out"},
+    **{"weight": "0 to 250", "sample_weight": "left out", "fnlwgt": "left out", "row_weight": "left out"},
 }
 
 
@@ -147,6 +147,15 @@ def test_a_table_that_is_only_published_needs_no_label(tmp_path, monkeypatch):
     assert "to fill in" not in said and "It has no label, which publishing does not need; training does." in said
     assert Schema.read("points.toml").label is None
     output("schema", "check", "points.toml")
+
+
+def test_an_index_without_a_name_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"age": [3, 4], "kind": ["a", "b"]}).to_csv("indexed.csv")
+    said = output("schema", "new", "indexed.csv", "--label", "kind:a,b", "--out", "i.toml")
+    assert "left out: a column without a name." in said and "to fill in" not in said
+    assert [column.name for column in Schema.read("i.toml").column] == ["age", "kind"]
+    assert "is left out: it has no name, as the index that pandas writes" in Path("i.toml").read_text(encoding="utf-8")
 
 
 def test_a_draft_can_be_told_that_there_is_no_label(small):

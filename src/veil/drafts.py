@@ -37,6 +37,7 @@ HEAD = f"""\
 # Values outside it are no error: numbers and dates are clipped, all else counts as {MISSING}."""
 RANGE = re.compile(r"(\S+)\s+to\s+(\S+)")
 NO_LABEL = "none"
+NAMELESS = "it has no name, as the index that pandas writes without index=False"
 FEW = 25  # whole numbers that are told apart
 CODE = re.compile(r"[A-Z]{0,2}[0-9][0-9A-Z]*([.-][0-9A-Z]+)?")  # such as I21.0, 62-010 or 4711
 FEWEST_CODES, LONGEST_PREFIX = 8, 6
@@ -82,6 +83,8 @@ def proposals(types: Mapping[str, str]) -> list[Proposal]:
 
 def _guess(name: str, declared: str) -> Proposal:
     plain = re.sub("[^a-z0-9]+", "_", re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).strip("_")
+    if not name.strip():
+        return Proposal(name, left_out=NAMELESS)
     kind = next((kind for kind, starts in CLASSES.items() if declared.startswith(starts)), "other" if declared else "")
     for guess in _guesses():
         by_type = guess.get("declared", False)

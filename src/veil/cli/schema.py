@@ -96,9 +96,13 @@ def _summary(found: Sequence[Proposal], target: str | None) -> str:
     kept = [proposal for proposal in found if not proposal.left_out]
     guessed = sum(bool(proposal.source) for proposal in kept) - sum(p.is_open and bool(p.source) for p in kept)
     parts = {"left out": [proposal.name for proposal in found if proposal.left_out], "to fill in": _open(found, target)}
-    said = [f"; {what}: {', '.join(map(readable, names))}" for what, names in parts.items() if names]
+    said = [f"; {what}: {', '.join(map(_shown, names))}" for what, names in parts.items() if names]
     unlabelled = " It has no label, which publishing does not need; training does." * (target == "")
     return f": {guessed} of {len(found)} columns proposed{''.join(said)}.{unlabelled}"
+
+
+def _shown(name: str) -> str:
+    return readable(name) if name.strip() else "a column without a name"
 
 
 def _open(found: Sequence[Proposal], target: str | None) -> list[str]:
