@@ -340,6 +340,13 @@ def test_persons_are_protected_with_all_their_rows():
     assert all("at most 2 rows" in receipt.protects for receipt in curve.receipts_)
 
 
+def test_scores_of_one_class_among_several_are_refused_by_name():
+    kinds = np.array(list("abc") * 20)
+    for scores in (np.linspace(0, 1, 60), pd.Series(np.linspace(0, 1, 60))):
+        with pytest.raises(BadInput, match="there are 3 classes: give a score of each class for every row"):
+            private_auc(scores, y=kinds, epsilon=1, classes=tuple("abc"))
+
+
 def test_whether_scores_are_one_column_goes_by_the_classes_not_by_a_row():
     for first in (0.2, [0.2], (0.2, 0.3), np.array([1.0, 2.0]), "x", None):
         found = private_auc([first, 0.5, 0.7], y=[False, True, True], epsilon=1, **BOTH, random_state=0)

@@ -287,6 +287,8 @@ def _score_columns(scores: Any, width: int, positive: int) -> Sequence[Any]:
 
     For two classes with a column each, as `predict_proba` returns, only that of the positive class.
     """
+    if width > 1 and getattr(scores, "ndim", 2) == 1:
+        raise BadInput(f"there are {width} classes: {SCORES_EACH}")
     table = as_table(scores, False, width) if width > 1 else scores
     if isinstance(table, np.ndarray) and table.ndim == 2:
         return [table[:, positive]] if width == 1 and table.shape[1] == 2 else list(table.T)
