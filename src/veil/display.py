@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 from html import escape
-from math import log10
+from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
 SHOWN = 20  # rows of a release, receipts of a ledger
@@ -93,6 +93,15 @@ def whole_rows(value: float) -> str:
     """
     count = max(round(value), 1)
     return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def between_rows(low: float, high: float, word: str = "to") -> str:
+    """An interval of numbers of rows, in whole ones that hold it.
+
+    >>> between_rows(0.612, 35.3), between_rows(1130.2, 1169.9, "and")
+    ('0 to 36', '1,130 and 1,170')
+    """
+    return f"{floor(low):,} {word} {ceil(high):,}"
 
 
 def brief(seconds: float) -> str:

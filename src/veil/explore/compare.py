@@ -4,7 +4,6 @@ from math import isnan
 
 import numpy as np
 
-from ..display import BROAD
 from ..markup import escaped
 from ..plans.catalogue import NAMES
 from ..results import difference
@@ -15,7 +14,7 @@ from .given import Given
 from .page import Safe, Site, View, box, copied, form, paragraph, section, select, table, warning
 from .picking import PARAMETERS as PARAMETERS
 from .picking import SHOW, WHO, Picked, picked
-from .words import MEASURES, gap, odds, short, size_words
+from .words import MEASURES, digits_of, gap, odds, short, size_words
 
 LEAST = 3  # seeds in common from which on a difference is told from chance
 STEPS = (0.005, 0.015, 0.03, 0.06, 0.12)  # gaps, each with a stronger colour
@@ -121,7 +120,7 @@ def _cell(site: Site, now: Picked, table_: str, method: str, best: str) -> str:
     tie, found = is_tie(now, table_, method, best), _gap(now, table_, method, best)
     behind = found is not None and group.private
     text = short(mean) if now.show == "value" or not behind or found is None else "=" if tie else gap(found)
-    digits = 2 if margin is not None and margin >= BROAD else 3
+    digits = digits_of(margin)
     wide = "" if margin is None else f" ± {short(margin, digits)}"
     said = f"{method} on {table_}: {short(mean, digits)}{wide}, {len(group.seeds)} runs"
     level = 0 if not behind or tie or found is None else sum(abs(found) > step for step in STEPS)
