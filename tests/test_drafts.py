@@ -158,6 +158,17 @@ def test_an_index_without_a_name_is_left_out(tmp_path, monkeypatch):
     assert "is left out: it has no name, as the index that pandas writes" in Path("i.toml").read_text(encoding="utf-8")
 
 
+def test_a_y_beside_an_x_is_no_label():
+    assert [one.label for one in proposals({"x": "", "y": ""})] == [False, False]
+    assert [one.label for one in proposals({"age": "", "y": ""})] == [False, True]
+
+
+def test_a_label_that_is_open_is_not_taken_for_a_column(small):
+    Path("plain.csv").write_text("age,colour\n1,red\n", encoding="utf-8")
+    said = output("schema", "new", "plain.csv", "--out", "l.toml")
+    assert "to fill in: colour, the label (which column to predict)." in said
+
+
 def test_a_draft_can_be_told_that_there_is_no_label(small):
     columns = ["--column", "colour: red, green", "--column", "town: skip", "--column", "outcome: good, bad"]
     output("schema", "new", "small.csv", "--label", "none", *columns, "--out", "n.toml")

@@ -37,6 +37,7 @@ HEAD = f"""\
 # Values outside it are no error: numbers and dates are clipped, all else counts as {MISSING}."""
 RANGE = re.compile(r"(\S+)\s+to\s+(\S+)")
 NO_LABEL = "none"
+POINT = {"x", "y"}
 NAMELESS = "it has no name, as the index that pandas writes without index=False"
 FEW = 25  # whole numbers that are told apart
 CODE = re.compile(r"[A-Z]{0,2}[0-9][0-9A-Z]*([.-][0-9A-Z]+)?")  # such as I21.0, 62-010 or 4711
@@ -77,8 +78,15 @@ class Proposal:
 
 
 def proposals(types: Mapping[str, str]) -> list[Proposal]:
-    """A proposal for each column, from its name and its declared type ("" if none is declared)."""
-    return [_guess(name, declared) for name, declared in types.items()]
+    """A proposal for each column, from its name and its declared type ("" if none is declared).
+
+    Beside an x, a y is a place and no label.
+    """
+    found = [_guess(name, declared) for name, declared in types.items()]
+    point = POINT <= {name.lower() for name in types}
+    return [
+        Proposal(one.name, (FILL_IN,)) if point and one.label and one.name.lower() in POINT else one for one in found
+    ]
 
 
 def _guess(name: str, declared: str) -> Proposal:

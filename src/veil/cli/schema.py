@@ -107,7 +107,9 @@ def _shown(name: str) -> str:
 
 def _open(found: Sequence[Proposal], target: str | None) -> list[str]:
     """The columns in which something has to be filled in, and the label if it is missing."""
-    return [p.name for p in found if p.is_open and not p.left_out] + ["label"] * (target is None)
+    return [p.name for p in found if p.is_open and not p.left_out] + ["the label (which column to predict)"] * (
+        target is None
+    )
 
 
 def _next(data: Path, out: Path, found: Sequence[Proposal], target: str | None) -> str:
