@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -411,6 +412,13 @@ def test_receipts_are_exported_as_a_spreadsheet_or_json(files: Path) -> None:
     assert [receipt["question"] for receipt in receipts] == ["town[6]", "age[9]"]
     output("ledger", "export", files / "ten.ledger", "--out", files / "receipts.csv")
     assert list(csv.DictReader(io.StringIO((files / "receipts.csv").read_text()))) == lines
+
+
+def test_an_export_goes_by_the_name_of_its_file_and_says_what_it_wrote(files: Path) -> None:
+    said = output("ledger", "export", files / "ten.ledger", "--out", files / "kept.json")
+    assert re.fullmatch(r"Wrote .*kept\.json: \d+ receipts?\.\n", said)
+    assert json.loads((files / "kept.json").read_text(encoding="utf-8"))
+    assert "confirmed by receipts" in output("ledger", "verify", files / "ten.ledger", "--against", files / "kept.json")
 
 
 def test_an_export_is_not_written_over_a_file(files: Path) -> None:

@@ -334,6 +334,7 @@ def test_the_command_prints_what_a_file_holds(
     arguments = ["compare", "--methods", "majority", "--data", "iris", "--seeds", "2", "--jobs", "1", "--out", str(out)]
     first = CliRunner().invoke(app, [*arguments, "--plot", str(figure)], catch_exceptions=False)
     assert first.exit_code == 0 and "0.333 ± 0.000" in first.output and "NOT private" in first.output
+    assert "So few runs tell little" in first.output
     monkeypatch.setattr(runs, "_Running", None)
     again = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
     (short,) = json.loads(again.output)

@@ -49,6 +49,7 @@ GUESSES = {
     **{"annual-income": "0 to 1000000", "is_member": "0, 1, no, yes, No, Yes, N, Y, False, True", "notes": "free text"},
     **{"patient_nbr": "left out", "time_in_hospital": "0 to 10000", "SpO2": "50 to 100", "loan": "unknown"},
     **{"customer_id": "left out", "email": "left out", "zip": "left out", "colour": "unknown", "readmitted": "unknown"},
+    **{"weight": "0 to 250", "sample_weight": "left out", "fnlwgt": "left out", "row_weight": "left out"},
 }
 
 
@@ -137,6 +138,58 @@ def test_nothing_is_asked_where_nobody_can_answer(small):
     said = output("schema", "new", "small.csv", "--out", "d.toml")
     assert "1 of 4 columns proposed" in said and "to fill in: colour, town, outcome" in said
     assert output("schema", "new", "small.csv", "--no-ask").startswith("# A draft")
+
+
+def test_a_table_that_is_only_published_needs_no_label(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("points.csv").write_text("longitude,latitude\n1,2\n", encoding="utf-8")
+    said = output("schema", "new", "points.csv", "--out", "points.toml")
+    assert "to fill in" not in said and "It has no label, which publishing does not need; training does." in said
+    assert Schema.read("points.toml").label is None
+    output("schema", "check", "points.toml")
+
+
+def test_an_index_without_a_name_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"age": [3, 4], "kind": ["a", "b"]}).to_csv("indexed.csv")
+    said = output("schema", "new", "indexed.csv", "--label", "kind:a,b", "--out", "i.toml")
+    assert "left out: a column without a name." in said and "to fill in" not in said
+    assert [column.name for column in Schema.read("i.toml").column] == ["age", "kind"]
+    assert "is left out: it has no name, as the index that pandas writes" in Path("i.toml").read_text(encoding="utf-8")
+
+
+def test_a_y_beside_an_x_is_no_label():
+    assert [one.label for one in proposals({"x": "", "y": ""})] == [False, False]
+    assert [one.label for one in proposals({"age": "", "y": ""})] == [False, True]
+
+
+def test_a_label_that_is_open_is_not_taken_for_a_column(small):
+    Path("plain.csv").write_text("age,colour\n1,red\n", encoding="utf-8")
+    said = output("schema", "new", "plain.csv", "--out", "l.toml")
+    assert "to fill in: colour, the label (which column to predict)." in said
+
+
+def test_a_draft_can_be_told_that_there_is_no_label(small):
+    columns = ["--column", "colour: red, green", "--column", "town: skip", "--column", "outcome: good, bad"]
+    output("schema", "new", "small.csv", "--label", "none", *columns, "--out", "n.toml")
+    assert Schema.read("n.toml").label is None
+    output("schema", "new", "small.csv", "--ask", "--out", "a.toml", answers="none\n\nred, green\nskip\ngood, bad\n")
+    assert Schema.read("a.toml").label is None and Schema.read("a.toml").get("outcome").values == ("good", "bad")
+
+
+def test_a_column_that_may_be_the_label_is_asked_for(small):
+    output("schema", "new", "small.csv", "--column", "outcome: good, bad", "--out", "o.toml")
+    assert 'label = "' in Path("o.toml").read_text(encoding="utf-8")
+
+
+def test_a_check_says_how_many_rows_of_a_person_are_kept(small):
+    told = ["--label", "outcome:good,bad", "--column", "colour: red, green", "--column", "town: skip"]
+    text = output("schema", "new", "small.csv", *told)
+    Path("p.toml").write_text(f'person = "town"\nrows_per_person = 3\n{text}', encoding="utf-8")
+    said = output("schema", "check", "p.toml")
+    assert "A person is protected, not a row: of each town, 3 rows drawn at random will be kept" in said
+    Path("r.toml").write_text(text, encoding="utf-8")
+    assert "A person is protected" not in output("schema", "check", "r.toml")
 
 
 def test_columns_and_label_can_be_told_in_the_command(small):

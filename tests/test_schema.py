@@ -285,6 +285,11 @@ def test_mistakes_in_python_are_all_told_too() -> None:
     ]
 
 
+def test_a_single_column_must_be_in_a_list() -> None:
+    with pytest.raises(BadInput, match="^column must be a list: write column="):
+        Schema(name="t", column=Numeric(name="age", bounds=(0, 9)))
+
+
 def test_mistakes_in_python_are_told_like_those_in_files() -> None:
     with pytest.raises(BadInput, match="^column 'age': bounds must be two finite numbers, the lower one first$"):
         Numeric(name="age", bounds=(90, 17))

@@ -357,3 +357,12 @@ def test_rows_are_few_unless_there_are_certainly_a_hundred():
     assert "veil schema check" in unsure.advice()
     undeclared = FAIR_SCHEMA.model_copy(update={"rows": None})
     assert sure.level(undeclared) == "good" and not sure.words(undeclared)
+
+
+def test_advice_about_words_speaks_of_words():
+    text = veil.Text(name="said", buckets=512)
+    schema = Schema(name="mail", label="kind", column=[text, Categorical(name="kind", values=("ham", "spam"))])
+    rows = {"said": ["free prize", "see you there"] * 200, "kind": ["spam", "ham"] * 200}
+    with pytest.warns(LittleLearned):
+        model = METHODS["sparse-naive-bayes"](epsilon=0.1, schema=schema, random_state=0).fit(rows)
+    assert "fewer words or buckets" in model.verdict_.advice and "bins" not in model.verdict_.advice

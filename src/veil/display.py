@@ -3,15 +3,18 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from html import escape
-from math import log10
+from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
 SHOWN = 20  # rows of a release, receipts of a ledger
 LARGE = {6: "million", 9: "billion", 12: "trillion"}
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of classes, for all eyes
 LONG = 1000  # letters of a question
+BROAD = 0.05  # half of an interval from which on the third digit of a mean is not known
+TOLD = 12  # names of columns in a sentence
 DIGITS = 60  # of an exact amount
 AMOUNT = re.compile(r"[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?")
 PIECE = 4000  # digits that are written out at once
@@ -61,6 +64,46 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= abs(value) < 10**15 else f"{value:.3g}"
 
 
+def with_margin(mean: float, margin: float | None) -> str:
+    """A mean and half of its interval, with two digits where the third is not known.
+
+    >>> with_margin(0.8241, 0.0042), with_margin(0.8241, 0.0718), with_margin(0.8241, None)
+    ('0.824 ± 0.004', '0.82 ± 0.07', '0.824')
+    """
+    if margin is None:
+        return f"{mean:.3f}"
+    digits = 2 if margin >= BROAD else 3
+    return f"{mean:.{digits}f} ± {margin:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent, with the two digits that an estimate has.
+
+    >>> percent(0.05123), percent(0.00129), percent(1)
+    ('5.1 %', '0.13 %', '100 %')
+    """
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
+def whole_rows(value: float) -> str:
+    """About how many rows, in whole ones and at least one: there are no 34.7 rows.
+
+    >>> whole_rows(34.7), whole_rows(0.2), whole_rows(12345.6)
+    ('35 rows', '1 row', '12,346 rows')
+    """
+    count = max(round(value), 1)
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def between_rows(low: float, high: float, word: str = "to") -> str:
+    """An interval of numbers of rows, in whole ones that hold it.
+
+    >>> between_rows(0.612, 35.3), between_rows(1130.2, 1169.9, "and")
+    ('0 to 36', '1,130 and 1,170')
+    """
+    return f"{floor(low):,} {word} {ceil(high):,}"
+
+
 def brief(seconds: float) -> str:
     """Seconds in few letters.
 
@@ -96,9 +139,60 @@ def readable(text: object, most: int = 60) -> str:
     return shown if len(shown) <= most else f"{shown[: most // 2]}…{shown[len(shown) - (most - 1) // 2 :]}"
 
 
+def absent(wanted: Sequence[object], present: Iterable[object], of: str) -> str:
+    """A sentence about the columns that are not there, which names those that may be meant; "" if all are there.
+
+    A file may have no line of names: then a row stands in its place. So other names are repeated only where one at
+    least is as wanted, or where they are the same but for case and punctuation.
+
+    >>> absent(["age", "town"], ["Age", "town"], "the rows")
+    "the rows have no column 'age' (did you mean 'Age'?): check the names against the schema; there are Age, town"
+    """
+    known = {name: None for name in present if isinstance(name, str)}
+    missing = [name for name in wanted if name not in known]
+    if not missing:
+        return ""
+    named, others = len(missing) < len(wanted), [*known.keys() - {*wanted}]
+    told = ", ".join(_meant(name, sorted(others), named) for name in missing[:TOLD])
+    more = f" and {len(missing) - TOLD:,} more" if len(missing) > TOLD else ""
+    where = _others(known) if named else "" if "?" in told else ", and that the first line of a file has them"
+    return f"{of} have no column {told}{more}: check the names against the schema{where}"
+
+
+def _meant(name: object, known: Sequence[str], named: bool) -> str:
+    """A column that is absent, and the one that may be meant by it."""
+    alike = {_plain(other): other for other in reversed(known)}
+    near = get_close_matches(_plain(name), alike, 1, 0.8) if named else [_plain(name)] * (_plain(name) in alike)
+    said = repr(readable(name)) if isinstance(name, str) else repr(name)
+    return f"{said} (did you mean {readable(alike[near[0]])!r}?)" if near else said
+
+
+def _plain(name: object) -> str:
+    return re.sub(r"[\W_]+", "", str(name).lower())
+
+
+def _others(known: Mapping[str, None]) -> str:
+    """The columns that there are, if they are few."""
+    return f"; there are {', '.join(map(readable, known))}" if len(known) <= TOLD else ""
+
+
+def of_texts(schema: Any, to_publish: bool = False) -> str:
+    """What to add to a complaint about too few columns, where there is a text; "" if there is none."""
+    texts = [column for column in schema.column if column.kind == "text"]
+    unused = [readable(column.name) for column in texts if not column.size]
+    if to_publish:
+        return "; free text cannot be published" * bool(texts)
+    if unused:
+        return f"; the text column {unused[0]!r} is used once the schema gives it buckets = 4096, or words = [...]"
+    return "; words of a text are learned from by sparse-naive-bayes" * bool(texts)
+
+
 def column_rows(schema: Any) -> Iterator[tuple[str, str, str, str]]:
     """A row for each column of a schema: name, kind, number of codes, and some of their names."""
     for column in schema.column:
+        if column.kind == "text" and not column.size:
+            yield readable(column.name), column.kind, "0", "nothing, until it has words or buckets"
+            continue
         label = column.name == schema.label
         names = schema.classes if label else column.names  # rows without a declared class are left out
         shown = ", ".join(map(readable, names if len(names) < 6 else [*names[:3], "...", names[-1]]))

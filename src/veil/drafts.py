@@ -36,6 +36,9 @@ HEAD = f"""\
 # book, the questionnaire, common sense), never from the values in the rows: what a schema says is not protected.
 # Values outside it are no error: numbers and dates are clipped, all else counts as {MISSING}."""
 RANGE = re.compile(r"(\S+)\s+to\s+(\S+)")
+NO_LABEL = "none"
+POINT = {"x", "y"}
+NAMELESS = "it has no name, as the index that pandas writes without index=False"
 FEW = 25  # whole numbers that are told apart
 CODE = re.compile(r"[A-Z]{0,2}[0-9][0-9A-Z]*([.-][0-9A-Z]+)?")  # such as I21.0, 62-010 or 4711
 FEWEST_CODES, LONGEST_PREFIX = 8, 6
@@ -75,12 +78,21 @@ class Proposal:
 
 
 def proposals(types: Mapping[str, str]) -> list[Proposal]:
-    """A proposal for each column, from its name and its declared type ("" if none is declared)."""
-    return [_guess(name, declared) for name, declared in types.items()]
+    """A proposal for each column, from its name and its declared type ("" if none is declared).
+
+    Beside an x, a y is a place and no label.
+    """
+    found = [_guess(name, declared) for name, declared in types.items()]
+    point = POINT <= {name.lower() for name in types}
+    return [
+        Proposal(one.name, (FILL_IN,)) if point and one.label and one.name.lower() in POINT else one for one in found
+    ]
 
 
 def _guess(name: str, declared: str) -> Proposal:
     plain = re.sub("[^a-z0-9]+", "_", re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).strip("_")
+    if not name.strip():
+        return Proposal(name, left_out=NAMELESS)
     kind = next((kind for kind, starts in CLASSES.items() if declared.startswith(starts)), "other" if declared else "")
     for guess in _guesses():
         by_type = guess.get("declared", False)
@@ -100,12 +112,22 @@ def _guesses() -> Sequence[Mapping[str, Any]]:
 
 
 def label_of(wanted: str | None, found: Sequence[Proposal]) -> tuple[str | None, tuple[str, ...]]:
-    """The label and its classes, as given ("income" or "income:low,high") or, without that, guessed from the names."""
+    """The label and its classes, as given ("income" or "income:low,high") or, without that, guessed from the names.
+
+    "" if there is none: "none" says so, and so does a table in which no column can be one. None if it is not known.
+    """
     if wanted is None:
         likely = [proposal.name for proposal in found if proposal.label]
-        return (likely[0] if len(likely) == 1 else None), ()
+        return (likely[0] if len(likely) == 1 else None if any(map(_may_be_label, found)) else ""), ()
+    if wanted == NO_LABEL and NO_LABEL not in [proposal.name for proposal in found]:
+        return "", ()
     name, classes = _named(wanted, found)
     return name, _split(classes)
+
+
+def _may_be_label(proposal: Proposal) -> bool:
+    """Whether the column is categorical, or may be: nothing is known of it."""
+    return not proposal.left_out and (proposal.is_open or proposal.fields.get("kind") == "categorical")
 
 
 def told(found: Sequence[Proposal], said: Sequence[str]) -> list[Proposal]:
@@ -195,7 +217,9 @@ def draft(name: str, found: Sequence[Proposal], label: str | None, declared: boo
     lines += [f"name = {toml_text(name)}  # of the data set; its ledger goes by this name"]
     if label is None:
         lines += [f'label = "{OPEN}"  # fill in: the categorical column to predict; delete the line if there is none']
-    elif label:
+    elif label == "":
+        lines += ['# without a label: for publishing; to train, name the column to predict: label = "..."']
+    else:
         lines += [f"label = {toml_text(label)}  # {source}"]
     if len(people) == 1:
         lines += [f"person = {toml_text(people[0])}  # {BY_NAME}; of each person, one row is kept"]

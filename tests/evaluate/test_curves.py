@@ -340,6 +340,28 @@ def test_persons_are_protected_with_all_their_rows():
     assert all("at most 2 rows" in receipt.protects for receipt in curve.receipts_)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, pd.Series])
+@pytest.mark.parametrize("function", [private_roc_curve, private_auc, private_accuracy, private_confusion_matrix])
+def test_labels_first_as_in_scikit_learn_are_refused_with_the_order(function, kind):
+    labels, scores = kind([False, True] * 20), kind(np.linspace(0, 1, 40))
+    with pytest.raises(BadInput, match="scores first, as in private_roc_curve"):
+        function(labels, scores, epsilon=1, classes=(False, True))
+
+
+def test_scores_in_the_place_of_predictions_are_refused_whatever_the_classes():
+    with pytest.raises(BadInput, match="compare scores with a threshold"):
+        private_accuracy(np.linspace(0, 1, 40), y=["no", "yes"] * 20, epsilon=1, classes=("no", "yes"))
+    found = private_accuracy(np.array([0.0, 1.0] * 20), y=["0", "1"] * 20, epsilon=10**9, classes=("0", "1"))
+    assert found.accuracy == pytest.approx(1)
+
+
+def test_scores_of_one_class_among_several_are_refused_by_name():
+    kinds = np.array(list("abc") * 20)
+    for scores in (np.linspace(0, 1, 60), pd.Series(np.linspace(0, 1, 60))):
+        with pytest.raises(BadInput, match="there are 3 classes: give a score of each class for every row"):
+            private_auc(scores, y=kinds, epsilon=1, classes=tuple("abc"))
+
+
 def test_whether_scores_are_one_column_goes_by_the_classes_not_by_a_row():
     for first in (0.2, [0.2], (0.2, 0.3), np.array([1.0, 2.0]), "x", None):
         found = private_auc([first, 0.5, 0.7], y=[False, True, True], epsilon=1, **BOTH, random_state=0)

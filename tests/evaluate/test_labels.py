@@ -1,5 +1,6 @@
 """Confusion matrices, accuracy and calibration of private rows."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,8 @@ from veil import (
     private_calibration_curve,
     private_confusion_matrix,
 )
+from veil.evaluate.intervals import Interval
+from veil.evaluate.result import spoken
 
 CHANCE = np.random.default_rng(0)
 NAMES = ("a", "b", "c")
@@ -31,6 +34,21 @@ def test_with_a_huge_epsilon_the_matrix_and_the_accuracy_are_exact():
     exact = accuracy_score(TRUTH, GUESS)
     assert found.accuracy == pytest.approx(exact)
     assert private_accuracy(GUESS, y=TRUTH, epsilon=HUGE, classes=NAMES).accuracy == pytest.approx(exact)
+
+
+@pytest.mark.parametrize(
+    ("interval", "said"),
+    [((0.55, 0.77), "0.69 (95 % from 0.55 to 0.77)"), ((0.6712, 0.7099), "0.694 (95 % from 0.671 to 0.710)"),
+     ((0.69402, 0.69438), "0.6942 (95 % from 0.6940 to 0.6944)"), ((0.0, 1.0), "0.69 (95 % from 0.00 to 1.00)")],
+)  # fmt: skip
+def test_a_number_has_no_more_digits_than_its_interval_tells(interval, said):
+    assert spoken(0.6942345, Interval(*interval)) == said
+
+
+def test_results_of_few_rows_show_two_digits_everywhere():
+    found = private_accuracy(GUESS[:60], y=TRUTH[:60], epsilon=0.5, classes=NAMES, random_state=1)
+    assert re.search(r"accuracy 0\.\d\d \(95 % from 0\.\d\d to \d\.\d\d\)", repr(found))
+    assert {len(text) for text in found.table()[1][0]} == {4}
 
 
 @pytest.mark.parametrize("function", [private_confusion_matrix, private_accuracy])

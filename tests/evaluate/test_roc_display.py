@@ -67,9 +67,38 @@ def test_an_estimator_is_drawn_with_its_name():
     assert shown.label().startswith("Rule") and shown.chance_level_ is not None
 
 
+def test_a_curve_draws_itself():
+    curve = private_roc_curve(SCORE, y=TRUTH, epsilon=1, random_state=1, **BOTH)
+    shown = curve.plot(name="mine", plot_chance_level=True, color="black")
+    assert isinstance(shown, PrivateRocDisplay)
+    assert shown.ax_.get_legend().get_texts()[0].get_text().startswith("mine (AUC ")
+    again = curve.plot(shown.ax_)
+    assert again.ax_ is shown.ax_ and shown.line_.get_color() == "black" and shown.chance_level_ is not None
+
+
+def test_the_curves_of_several_classes_draw_themselves_on_one_axis_by_class():
+    kinds = np.array(list("abc"))[np.arange(len(TRUTH)) % 3]
+    scores = np.column_stack([SCORE, 1 - SCORE, SCORE])
+    curves = private_roc_curve(scores, y=kinds, epsilon=3, random_state=1, classes=tuple("abc"))
+    shown = curves.plot(plot_chance_level=True)
+    assert [one.name for one in shown] == ["a", "b", "c"] and len({id(one.ax_) for one in shown}) == 1
+    assert "each class against all others" in shown[0].ax_.get_xlabel()
+    assert [text.get_text().split(" ")[0] for text in shown[0].ax_.get_legend().get_texts()] == [
+        "a",
+        "b",
+        "c",
+        "chance",
+    ]
+
+
 def test_a_report_shows_the_curve_its_cost_and_the_promise():
     curve = private_roc_curve(SCORE, y=TRUTH, epsilon=1, **BOTH)
     page = report(curve)
-    assert "<svg" in page and f"{curve.auc:.3f}" in page and "The promise" in page and "misordered" not in page
+    assert (
+        "<svg" in page
+        and curve.auc_interval.texts(curve.auc)[0] in page
+        and "The promise" in page
+        and "misordered" not in page
+    )
     noise = report(private_roc_curve(SCORE[:9], y=TRUTH[:9], epsilon=0.01, random_state=1, **BOTH))
     assert "This curve is noise" in noise and "NOT private" in noise

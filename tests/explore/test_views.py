@@ -258,6 +258,21 @@ def test_names_that_hold_markup_are_shown_as_they_are(tmp_path: Path) -> None:
         Page(text)
 
 
+def test_a_plan_is_of_the_first_schema_that_can_be_read(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "draft.toml").write_text('name = "t"\nlabel = "?"\n', encoding="utf-8")
+    client = opened(Given((), (tmp_path / "draft.toml", folder / "clinic.toml"), (), None))
+    assert "cannot be read" not in shown(client, "plan")
+    assert "cannot be read" in shown(client, "plan?schema=0")
+
+
+def test_rows_are_told_in_whole_ones(folder: Path) -> None:
+    given = Given((), (), (), folder / "out")
+    client = opened(given)
+    number = next(one.number for one in given.published() if one.name == "map.veil")
+    text = shown(client, f"results/{number}")
+    assert re.search(r"about [\d,]+ rows", text) and not re.search(r"about [\d,]+\.\d", text)
+
+
 def test_files_that_break_or_vanish_are_a_sentence(folder: Path, tmp_path: Path) -> None:
     for name in ("clinic.toml", "clinic.ledger", "results.parquet"):
         shutil.copy(folder / name, tmp_path / name)
@@ -275,7 +290,7 @@ def test_files_that_break_or_vanish_are_a_sentence(folder: Path, tmp_path: Path)
     damaged.write_bytes(damaged.read_bytes().replace(b"schema.toml", b"schemA.toml"))
     assert "damaged or changed" in shown(client, "results")
     (tmp_path / "clinic.toml").write_text("name = ")
-    assert "cannot be read" in shown(client, "plan")
+    assert "cannot be read; veil schema check clinic.toml lists what to mend" in shown(client, "plan")
     text = (tmp_path / "clinic.ledger").read_text().replace("epsilon", "epsilom", 1)
     (tmp_path / "clinic.ledger").write_text(text)
     assert "cannot be shown" in shown(client, "ledger")

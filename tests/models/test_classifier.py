@@ -54,6 +54,21 @@ def fitted(rows, schema, y=None, **settings):
     return NaiveBayesClassifier(**{"epsilon": 1, "schema": schema, "random_state": 1, **settings}).fit(rows, y)
 
 
+def test_a_series_is_no_table_and_no_stream(fair):
+    rows, schema = fair
+    model = fitted(rows, schema)
+    for one in (rows.iloc[0], rows["age"], pl.from_pandas(rows)["age"]):
+        with pytest.raises(BadInput, match="X must be a data frame"):
+            model.predict(one)
+
+
+def test_public_frames_may_have_columns_that_pandas_cannot_join():
+    X = pd.DataFrame({"n": [1, 2] * 20, "kind": pd.Categorical(["a", "b"] * 20), "yes": [True, False] * 20})
+    X["day"] = pd.to_datetime("2020-01-01") + pd.to_timedelta(X.n, unit="D")
+    model = fitted(X, "public", ["no", "yes"] * 20, epsilon=100)
+    assert model.schema_.get("kind").values == ("a", "b") and model.score(X, ["no", "yes"] * 20) == 1
+
+
 @pytest.mark.parametrize("kind", FRAMES)
 def test_any_frame_gives_the_same_model_with_the_label_inside_or_apart(fair, kind):
     rows, schema = fair

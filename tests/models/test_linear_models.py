@@ -1,9 +1,22 @@
 """Linear models: files, settings and the command line treat them as any other."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from veil import BadInput, LinearSVMClassifier, LogisticRegressionClassifier, PrivatePipeline, datasets, load_model
+from veil import (
+    AutoClassifier,
+    BadInput,
+    Ledger,
+    LinearSVMClassifier,
+    LittleLearned,
+    LogisticRegressionClassifier,
+    Numeric,
+    PrivatePipeline,
+    datasets,
+    load_model,
+)
 
 KINDS = [LogisticRegressionClassifier, LinearSVMClassifier]
 
@@ -32,6 +45,23 @@ def test_more_budget_comes_closer_to_the_truth(kind):
         for e in (0.05, 1, 100)
     ]
     assert agree == sorted(agree) and agree[-1] > 0.97
+
+
+@pytest.mark.parametrize("kind", [*KINDS, AutoClassifier])
+@pytest.mark.parametrize("most", [1, 5, 20])
+def test_the_weights_of_people_are_judged_as_those_of_rows(kind, most):
+    """By the levels that were asked for, which people with many rows can pay fewer of."""
+    rows, schema = datasets.load("fair")
+    columns = (*schema.column, Numeric(name="wage", bounds=(0, 100), bins=50), Numeric(name="tax", bounds=(0, 100)))
+    people = schema.model_copy(update={"person": "who", "rows_per_person": most, "column": columns})
+    chance = np.random.default_rng(0)
+    known = rows.assign(who=np.arange(len(rows)) // most, wage=chance.random(len(rows)) * 100, tax=30)
+    for epsilon in (0.3, 1, 30):
+        made = kind(epsilon=epsilon, schema=people, random_state=0, ledger=Ledger(epsilon, "fair"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LittleLearned)
+            made.fit(known)
+        assert made.verdict_.level != "unknown" and "another version" not in made.report()
 
 
 @pytest.mark.parametrize("kind", KINDS)

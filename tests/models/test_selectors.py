@@ -1,10 +1,13 @@
 """Selectors and pipelines: what is selected, what it costs, and that what follows profits from it."""
 
+import re
 from fractions import Fraction
 from io import BytesIO
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
@@ -155,6 +158,62 @@ def test_transform_leaves_out_what_was_not_selected():
     assert model.n_features_in_ == 12
     with pytest.raises(ValueError, match="features"):
         model.transform(MATRIX[:, :5])
+
+
+def chosen():
+    """A selector fitted on the flowers, with their rows."""
+    rows, schema = datasets.load("iris")
+    ledger = Ledger(100, "iris")
+    model = PrivateSelectKBest(k=2, epsilon=100, schema=schema, ledger=ledger, random_state=0).fit(rows)
+    return model, rows, list(model.get_feature_names_out())
+
+
+OTHER_TABLES = {
+    "the label too": lambda rows, names: rows,
+    "without it": lambda rows, names: rows.drop(columns="target"),
+    "in another order": lambda rows, names: rows[rows.columns[::-1]],
+    "the selected alone": lambda rows, names: rows[names[::-1]],
+    "others beside": lambda rows, names: rows.assign(other=1, another="x"),
+    "Polars": lambda rows, names: pl.from_pandas(rows[rows.columns[::-1]]),
+    "Arrow": lambda rows, names: pa.Table.from_pandas(rows[rows.columns[::-1]]),
+    "a dict": lambda rows, names: rows[rows.columns[::-1]].to_dict("list"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_TABLES)
+def test_selected_columns_are_found_by_name(kind):
+    model, rows, names = chosen()
+    found = model.transform(OTHER_TABLES[kind](rows, names))
+    assert isinstance(found, np.ndarray) and (found.astype(float) == rows[names].to_numpy()).all()
+
+
+def test_selected_columns_keep_their_frame_where_one_is_asked_for():
+    model, rows, names = chosen()
+    found = model.set_output(transform="pandas").transform(rows[rows.columns[::-1]])
+    assert list(found) == names and found.equals(rows[names])
+    assert found.attrs == model.transform(rows).attrs and found.attrs
+
+
+def test_selected_words_are_found_by_name_in_a_table_of_words():
+    model = PrivateSelectKBest(k=2, **HUGE).fit(FRAME)
+    names = list(model.get_feature_names_out())
+    table = pd.DataFrame(MATRIX, columns=model.schema_.texts[0].names).assign(kind=KINDS)
+    assert (np.asarray(model.transform(table[table.columns[::-1]])) == table[names].to_numpy()).all()
+
+
+def test_a_selected_column_that_is_absent_is_named():
+    model, rows, names = chosen()
+    with pytest.raises(
+        BadInput, match=rf"no column '{re.escape(names[0])}' \(did you mean '{re.escape(names[0].upper())}'\?\)"
+    ):
+        model.transform(rows.rename(columns={names[0]: names[0].upper()}))
+
+
+def test_names_of_selected_columns_are_looked_for_among_those_of_any_table():
+    model, rows, names = chosen()
+    assert list(model.get_feature_names_out(list(rows)[::-1])) == names
+    with pytest.raises(BadInput, match="no column"):
+        model.get_feature_names_out(["target", *names[1:]])
 
 
 def test_a_selector_works_in_a_pipeline_of_scikit_learn():

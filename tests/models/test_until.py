@@ -1,5 +1,6 @@
 """fit_until: the least epsilon at which a goal is met; what is charged, what is lost, and what is refused."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from html import unescape
@@ -16,7 +17,7 @@ from veil import (
     datasets,
     load_model,
 )
-from veil.display import number
+from veil.display import whole_rows
 from veil.errors import LedgerProblem, LittleLearned
 from veil.models import METHODS
 from veil.models.files import write_model
@@ -115,6 +116,9 @@ def test_a_goal_that_noise_alone_may_have_passed_is_not_called_reached_without_s
         model.fit_until(FAIR.iloc[::60], goal="auc=0.7", at_most=2)
     said = in_words(model.outcome_)
     assert said[0] == BLIND and "was reached" not in said[1]
+    assert re.search(
+        r"misses it by [\d,]+ rows of the smaller class \(95 %\), of about [\d,]+ rows in the test", said[1]
+    )
     assert model.verdict_.bad and "veil schema check" in model.verdict_.advice  # which nobody was told
     assert model.outcome_.until["slack"] > judging_rows(model.outcome_)
     assert BLIND in unescape(model.report())
@@ -124,7 +128,7 @@ def test_a_test_that_tells_says_of_how_many_rows_it_was():
     model, _ = walked("auc=0.6", 100)
     judged = SOME.affair.value_counts().min() * 0.3
     assert abs(judging_rows(model.outcome_) - judged) < 0.3 * judged and BLIND not in in_words(model.outcome_)
-    assert f"of about {number(judging_rows(model.outcome_))} in the test" in in_words(model.outcome_)[0]
+    assert f"of about {whole_rows(judging_rows(model.outcome_))} in the test" in in_words(model.outcome_)[0]
 
 
 @pytest.mark.parametrize("place", ["file", "memory"])

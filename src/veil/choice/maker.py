@@ -119,7 +119,7 @@ class ChoiceMaker:
         lines = tuple(one for option in usable for one in predicted[option.name] if not np.isnan(one.value))
         nearest = self.nearby.nearest(values) if self.nearby else ()
         far = self.nearby.far(values) if self.nearby else False
-        why = f"the best of {len(usable)} by what is expected" if len(usable) > 1 else "the only one that can be used"
+        why = f"expected to be the best of {len(usable)}" if len(usable) > 1 else "the only one that can be used"
         return Trace(facts, lines, chosen, why, left_out, nearest, far)
 
     def predict(self, facts: Mapping[str, float], options: Sequence[Option]) -> dict[str, list[Prediction]]:

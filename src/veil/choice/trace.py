@@ -72,7 +72,7 @@ class Trace:
         return next((one for one in self.predictions if (one.option, one.measure) == (self.chosen, measure)), None)
 
     def in_short(self) -> str:
-        """ "logistic was chosen, the best of 4 by what is expected", for titles."""
+        """ "logistic was chosen, expected to be the best of 4", for titles."""
         return f"{readable(self.chosen)} was chosen, {readable(self.why, 300)}"
 
     def in_words(self) -> list[str]:

@@ -1,6 +1,7 @@
 """What the commands that charge a ledger share: checks before any charge, the plan, files, and the cost."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
@@ -12,7 +13,7 @@ import typer
 
 from ..addresses import is_spark
 from ..choice.trace import Prediction, in_words
-from ..display import amount, number, readable
+from ..display import absent, amount, number, readable
 from ..errors import BadInput, LedgerProblem
 from ..files.tables import RowFile, check_space, check_types, new_file, writing
 from ..forecast import declared_rows, forecast, width
@@ -25,11 +26,13 @@ from ..plans.rehearsal import HEADER, plan_cell
 from ..plans.run import check_budget, guessed_rows
 from ..questions import Grid
 from ..schema import Schema
+from ..schema.mistakes import lines_of
 from ..verdicts import Verdict
 from ..verdicts.expected import of_rehearsal
 from ..verdicts.learned import MEASURE
 from .output import Stopped, amounts, console, echo, files_of, print_json, show_table, steps
 
+FEW = 4  # lines of a schema that are named
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
 OPEN = "The schema declares the rows public: the {what} is NOT private."
@@ -57,16 +60,29 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan; open no 
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
-def file_of(path: Path | str, encoding: str, multiline: bool, schema: Schema) -> RowFile:
+def file_of(path: Path | str, encoding: str, multiline: bool, schema: Schema, declared: Path | None = None) -> RowFile:
     """The file of rows. Raises BadInput about missing columns, or columns of a type that cannot fit, before anything is
-    read or charged."""
+    read or charged; `declared` is the file of the schema, whose lines are named."""
     data = rows_at(path, encoding, multiline)
     present = data.types()
-    wanted = [*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label]
-    if absent := [name for name in wanted if name and name not in present]:
-        raise BadInput(f"{data.path} has no column {', '.join(map(repr, absent))}: rename it, or change the schema")
+    named = (*(column.name for column in (*schema.features, *schema.texts)), schema.person, schema.label)
+    wanted = [name for name in named if name]
+    if said := absent(wanted, present, f"the rows of {data.path}"):
+        raise BadInput(f"{said}{_lines(declared, [name for name in wanted if name not in present])}")
     check_types(present, schema)
     return data
+
+
+def _lines(declared: Path | None, names: Sequence[str]) -> str:
+    """Where a schema's file declares these columns: " (line 8 of survey.toml)"; "" if that is not known."""
+    if declared is None:
+        return ""
+    text = declared.read_text(encoding="utf-8-sig")
+    columns = [column.get("name") for column in tomllib.loads(text)["column"]]
+    places = lines_of(text, len(columns))
+    found = [places.get((columns.index(name), "name")) for name in names if name in columns]
+    known = [str(line) for line in found if line]
+    return f" (line{'s' * (len(known) > 1)} {', '.join(known)} of {declared})" if 0 < len(known) <= FEW else ""
 
 
 def rows_at(place: Path | str, encoding: str = "utf-8", multiline: bool = False) -> RowFile:
@@ -348,7 +364,7 @@ def _say_left(shared: Ledger | None, cost: Fraction) -> None:
 
 
 def _say_size(schema: Schema, seconds: float, width: int) -> None:
-    rows, guess = schema.rows or 1_000_000, "" if schema.rows else " (the schema does not say how many there are)"
+    rows, guess = schema.rows or 1_000_000, "" if schema.rows else ", if there were so many,"
     time = f"about {number(seconds * rows)} s" if seconds * rows >= 1 else "less than a second"
     estimate = f"{time} to read them and {max(round(width * rows / 1e6), 1):,} MB of memory"
     console.print(f"For {rows:,} rows{guess} expect {estimate}.")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..display import number
+from ..display import number, with_margin
 from ..errors import BadInput
 from .output import Json, console, print_json, progress_bar, show_table, write_text
 
@@ -15,6 +15,8 @@ WIDE, FEW = 130, 4  # a narrow terminal shows the first few columns
 RANGE_METHODS = "adaptive-tree,adaptive-grid,hierarchy,identity,uniform"
 RANGE_MEASURES = ("rmse", "p95", "mae", "msae", "mre", "seconds")
 RANGE_HEADER = ["method", "epsilon", "RMSE / rows", "95 % below", "MAE", "MSAE", "MRE", "seconds", "runs"]
+ENOUGH = 5  # runs
+FEW_RUNS = "So few runs tell little, hence intervals so wide: --seeds 10 goes on with what was measured."
 RANGE_LEGEND = (
     "Means over runs with seeded noise, which protects nobody. RMSE and the value that 95 % of the errors stay below "
     "are shares of all rows; MAE and MSAE are in rows; MRE counts small answers as a thousandth of all rows."
@@ -147,6 +149,8 @@ def show(rows: list[dict[str, Any]], as_json: bool) -> None:
             learned = "" if size is None else f", learned from {size:,}"
             show_table(f"Held-out rows of {name}{learned}", HEADER[:shown], cells)
     console.print(LEGEND, markup=False)
+    if any(0 < row["runs"] < ENOUGH for row in rows):
+        console.print(FEW_RUNS, markup=False)
     for reason in dict.fromkeys(f"{row['method']} on {row['data']}: {row['reason']}" for row in rows if row["failed"]):
         console.print(f"FAILED {reason}", markup=False)
 
@@ -164,4 +168,4 @@ def _range(row: dict[str, Any], name: str) -> str:
     mean, margin = row[name], row[f"{name}_margin"]
     if mean is None:
         return "-"
-    return f"{mean:.3f}" if margin is None else f"{mean:.3f} ± {margin:.3f}"
+    return with_margin(mean, margin)

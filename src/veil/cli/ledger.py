@@ -15,6 +15,7 @@ from ..errors import LedgerProblem
 from ..files.tables import harmless
 from ..files.witnesses import read_witnesses
 from ..kernel import Ledger, Receipt
+from ..markup import plural
 from .output import Json, amounts, console, echo, print_json, show_table, write_text
 
 app = typer.Typer(
@@ -125,10 +126,16 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Write all receipts, as CSV or as JSON; kept elsewhere, the JSON is a witness for later checks."""
+    """Write all receipts, as CSV or, with --json or to a file named so, as JSON; kept elsewhere, that is a witness for
+    later checks."""
     receipts = [receipt.to_dict() for receipt in Ledger.open(ledger).receipts()]
-    text = json.dumps(receipts, indent=2) + "\n" if as_json else _csv(receipts)
-    echo(text, nl=False) if out is None else write_text(out, text, force)
+    in_json = as_json or out is not None and out.suffix.lower() == ".json"
+    text = json.dumps(receipts, indent=2) + "\n" if in_json else _csv(receipts)
+    if out is None:
+        echo(text, nl=False)
+        return
+    write_text(out, text, force)
+    echo(f"Wrote {out}: {plural(len(receipts), 'receipt')}.")
 
 
 def _csv(receipts: list[dict[str, Any]]) -> str:

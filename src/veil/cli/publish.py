@@ -81,7 +81,7 @@ def publish(
     declared, budget = Schema.read(schema), Budget(epsilon)
     settings = _settings(columns, resolution, focus, keep)
     public, _ = asked(declared, used := settled(method, columns), **settings)
-    rows_file = charge.file_of(data, encoding, multiline, public)
+    rows_file = charge.file_of(data, encoding, multiline, public, schema)
     shared = charge.open_ledger(ledger, note, out)
     if dry_run:
         expect = of_rehearsal if columns is None else partial(of_rehearsed_ranges, method=used)

@@ -11,6 +11,7 @@ from ..display import column_rows, readable
 from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, proposals, told, with_label
 from ..errors import BadInput
 from ..files.tables import RowFile, new_file
+from ..markup import plural
 from ..owner import BANNER, CAUTION, Fit, Lost, cut_lines, fit_of, lost_of, proposed_toml, stranger_lines
 from ..plans.finding.bins import MOST
 from ..schema import Schema
@@ -38,7 +39,10 @@ def new(
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the draft; the terminal if absent.")] = None,
     label: Annotated[
-        str | None, typer.Option(help="The column to predict, and its classes if you like: income:low,high.")
+        str | None,
+        typer.Option(
+            help="The column to predict, and its classes if you like: income:low,high; none for publishing only."
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,
@@ -92,13 +96,20 @@ def _summary(found: Sequence[Proposal], target: str | None) -> str:
     kept = [proposal for proposal in found if not proposal.left_out]
     guessed = sum(bool(proposal.source) for proposal in kept) - sum(p.is_open and bool(p.source) for p in kept)
     parts = {"left out": [proposal.name for proposal in found if proposal.left_out], "to fill in": _open(found, target)}
-    said = [f"; {what}: {', '.join(map(readable, names))}" for what, names in parts.items() if names]
-    return f": {guessed} of {len(found)} columns proposed{''.join(said)}."
+    said = [f"; {what}: {', '.join(map(_shown, names))}" for what, names in parts.items() if names]
+    unlabelled = " It has no label, which publishing does not need; training does." * (target == "")
+    return f": {guessed} of {len(found)} columns proposed{''.join(said)}.{unlabelled}"
+
+
+def _shown(name: str) -> str:
+    return readable(name) if name.strip() else "a column without a name"
 
 
 def _open(found: Sequence[Proposal], target: str | None) -> list[str]:
     """The columns in which something has to be filled in, and the label if it is missing."""
-    return [p.name for p in found if p.is_open and not p.left_out] + ["label"] * (target is None)
+    return [p.name for p in found if p.is_open and not p.left_out] + ["the label (which column to predict)"] * (
+        target is None
+    )
 
 
 def _next(data: Path, out: Path, found: Sequence[Proposal], target: str | None) -> str:
@@ -157,6 +168,7 @@ def check(
         )
         return
     show_table(f"Schema '{public.name}' is sound", ["column", "kind", "codes", "of"], _rows(public))
+    _say_unit(public)
     _say_careless(public)
     if file:
         console.print(BANNER, style="bold red")
@@ -177,6 +189,15 @@ def _rows(schema: Schema) -> Iterator[tuple[str, str, str, str]]:
     for column, (name, kind, codes, shown) in zip(schema.column, column_rows(schema), strict=True):
         unknown = column.name in found
         yield name, kind, f"up to {MOST + 3}" if unknown else codes, found[column.name] if unknown else shown
+
+
+def _say_unit(schema: Schema) -> None:
+    """Print what is protected, if it is not a row: of a person, rows beyond the declared number have no say."""
+    if schema.person:
+        rows, name = plural(schema.rows_per_person, "row"), readable(schema.person)
+        kept = f"of each {name}, {rows} drawn at random will be kept, and no row without one"
+        more = "if people have more rows than that, rows_per_person = N keeps more, for N times the noise"
+        console.print(f"A person is protected, not a row: {kept}; {more}.", markup=False, soft_wrap=True)
 
 
 def _say_careless(schema: Schema) -> None:

@@ -57,7 +57,7 @@ def select(
     public, cost = Schema.read(schema), Budget(epsilon)
     model = _selector(score, k, threshold, at_most, how, words_per_row)
     model.set_params(epsilon=cost.epsilon, schema=public, random_state=seed)
-    rows_file = charge.file_of(data, encoding, multiline, public)
+    rows_file = charge.file_of(data, encoding, multiline, public, schema)
     shared = charge.open_ledger(ledger, note, out)
     if dry_run:
         charge.show_plan(model.rehearse(), public, shared, as_json, partial(_expected, model))

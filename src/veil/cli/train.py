@@ -72,7 +72,7 @@ def train(
     method = "naive-bayes" if goal and method == "auto" else method
     public, model = Schema.read(schema), _model(method, preset, epsilon, seed)
     model.schema = public
-    rows_file = charge.file_of(data, encoding, multiline, public)
+    rows_file = charge.file_of(data, encoding, multiline, public, schema)
     shared = charge.open_ledger(ledger, note, out)
     if test_epsilon is not None and test_share is None:
         raise BadInput("--test-epsilon needs --test-share, the share of rows to measure the model on")
@@ -148,8 +148,10 @@ def _say_choice(model: Any, measured: bool) -> None:
     """Print what was chosen and why, and what to expect of it unless that is known better."""
     for line in model.trace_.in_words()[: 1 if measured or model.verdict_.bad else None]:
         console.print(line, markup=False, soft_wrap=True)
-    for name, reason in (model.trace_.left_out or {}).items():
-        console.print(f"Left out: {name}: {reason}.", markup=False, soft_wrap=True)
+    reasons = model.trace_.left_out or {}
+    for reason in dict.fromkeys(reasons.values()):
+        names = ", ".join(name for name, why in reasons.items() if why == reason)
+        console.print(f"Left out: {names}, since {reason}.", markup=False, soft_wrap=True)
 
 
 def _write(draft: Path, model: Any) -> None:

@@ -61,6 +61,21 @@ class PrivateRocDisplay:
         return self
 
     @classmethod
+    def together(cls, curves: Sequence[RocCurve], ax: Any = None, *, plot_chance_level: bool = False,
+                 **settings: Any) -> "list[PrivateRocDisplay]":  # fmt: skip
+        """The first few curves on one pair of axes, each named by its positive class if there are several."""
+        several = len(curves) > 1
+        found: list[PrivateRocDisplay] = []
+        for curve in curves[:MOST_DRAWN]:
+            level = plot_chance_level and len(found) + 1 == min(len(curves), MOST_DRAWN)
+            one = cls(curve, name=readable(curve.positive, 16) if several else None)
+            found.append(one.plot(found[0].ax_ if found else ax, plot_chance_level=level, **settings))
+        if several:
+            some = f"; the first {MOST_DRAWN} of {len(curves)} classes" if len(curves) > MOST_DRAWN else ""
+            found[0].ax_.set_xlabel(f"false positive rate, each class against all others{some}")
+        return found
+
+    @classmethod
     def image(cls, curves: Sequence[RocCurve]) -> str:
         """The curves on one pair of axes as an HTML image, each named by its positive class if there are several."""
         from matplotlib import rc_context
@@ -70,12 +85,7 @@ class PrivateRocDisplay:
         with rc_context({"text.parse_math": False}):  # names of classes are plain text, whatever is in them
             figure = Figure(figsize=(5.2, 5), layout="constrained")
             ax = figure.subplots()
-            for place, curve in enumerate(curves[:MOST_DRAWN], 1):
-                name = readable(curve.positive, 16) if len(curves) > 1 else None
-                cls(curve, name=name).plot(ax=ax, plot_chance_level=place == min(len(curves), MOST_DRAWN))
-            if len(curves) > 1:
-                some = f"; the first {MOST_DRAWN} of {len(curves)} classes" if len(curves) > MOST_DRAWN else ""
-                ax.set_xlabel(f"false positive rate, each class against all others{some}")
+            cls.together(curves, ax, plot_chance_level=True)
             figure.savefig(text, format="svg", metadata={"Date": None})
         words = escape(printable("; ".join(curve.summary() for curve in curves)))
         return f'<img alt="{words}" src="data:image/svg+xml;base64,{b64encode(text.getvalue()).decode()}">'
@@ -89,9 +99,9 @@ class PrivateRocDisplay:
 
     def label(self, name: str | None = None) -> str:
         """The legend of the curve: its name, and the interval of its AUC."""
-        low, high = self.curve.auc_interval
-        words = "only noise, AUC" if self.curve.only_noise else f"AUC {self.roc_auc:.3f},"
-        return f"{name or self.name or 'private curve'} ({words} {low:.3f} to {high:.3f})"
+        area, low, high = self.curve.auc_interval.texts(self.roc_auc)
+        words = "only noise, AUC" if self.curve.only_noise else f"AUC {area},"
+        return f"{name or self.name or 'private curve'} ({words} {low} to {high})"
 
 
 def band_outline(curve: RocCurve) -> tuple[Any, Any]:

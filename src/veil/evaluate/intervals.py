@@ -12,6 +12,7 @@ from ..plans.roc import ScoreCounts
 Numbers = npt.NDArray[np.float64]
 DRAWS, SEED = 2000, 9
 ROUNDING = 1e-12
+COARSE, FINE = 0.1, 0.001  # widths of an interval from which on two and three digits of a share are told
 NEAR = np.geomspace(1e-8, 1, 60)
 STEPS = np.concatenate([-NEAR[::-1], [0], NEAR])
 
@@ -21,6 +22,12 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+    def texts(self, value: float) -> list[str]:
+        """A share, which this interval belongs to, and the two ends, with no more digits than are known."""
+        width = self.high - self.low
+        digits = 2 if width >= COARSE else 3 if width >= FINE else 4
+        return [f"{share:.{digits}f}" for share in (value, *self)]
 
 
 def share_interval(share: float, top: float, bottom: float, tops: Numbers, bottoms: Numbers, level: float) -> Interval:

@@ -66,7 +66,7 @@ class Accuracy(Evaluation):
         return f"accuracy {spoken(self.accuracy, self.accuracy_interval)}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        return ["accuracy", "from", "to"], [tuple(f"{share:.3f}" for share in (self.accuracy, *self.accuracy_interval))]
+        return ["accuracy", "from", "to"], [tuple(self.accuracy_interval.texts(self.accuracy))]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

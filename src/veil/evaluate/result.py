@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -143,7 +144,15 @@ def ask(
 
 def spoken(value: float, interval: Interval) -> str:
     """A number and its confidence interval, as text."""
-    return f"{value:.3f} (95 % from {interval.low:.3f} to {interval.high:.3f})"
+    said, low, high = interval.texts(value)
+    return f"{said} (95 % from {low} to {high})"
+
+
+def is_number(name: str) -> bool:
+    """Whether the name of a class is a number, as predictions may be then."""
+    with suppress(ValueError):
+        return float(name) == float(name)
+    return False
 
 
 def class_place(positive: Any, classes: tuple[str, ...]) -> int:

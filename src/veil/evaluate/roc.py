@@ -35,6 +35,13 @@ WIDER = 0.96  # nominal level of an AUC alone, since class sizes are estimates; 
 WIDE = 0.5  # width of the AUC's interval from which a curve counts as noise
 
 
+def plotted(curves: "Sequence[RocCurve]", ax: Any, **settings: Any) -> list[Any]:
+    """The displays of these curves, drawn on one pair of axes."""
+    from .display import PrivateRocDisplay  # as below
+
+    return PrivateRocDisplay.together(curves, ax, **settings)
+
+
 def drawn(curves: "Sequence[RocCurve]") -> str:
     """The curves as an HTML image, for notebooks."""
     from .display import PrivateRocDisplay  # matplotlib takes a second to load, and only notebooks need it here
@@ -77,6 +84,11 @@ class RocCurve(Evaluation):
     def summary(self) -> str:
         noise = "; the curve is noise" if self.only_noise else ""
         return f"ROC curve of '{self.positive}': AUC {spoken(self.auc, self.auc_interval)}{noise}"
+
+    def plot(self, ax: Any = None, **settings: Any) -> Any:
+        """Draw the curve with its band on these axes, or on new ones; returns the PrivateRocDisplay, whose `plot` says
+        which settings there are."""
+        return plotted([self], ax, **settings)[0]
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         points = zip(self.thresholds, self.fpr, self.tpr, strict=True)
@@ -130,8 +142,12 @@ class RocCurves(Evaluation):
         because = f"there are too few rows of {rare} or of the others" if rare else "pairs of classes have too few rows"
         return f"ROC curves of {len(self.curves)} classes: AUC of {areas}; {m} is not known, since {because}"
 
+    def plot(self, ax: Any = None, **settings: Any) -> list[Any]:
+        """Draw the curves of the first six classes on these axes, or on new ones; returns their displays."""
+        return plotted([*self.curves.values()], ax, **settings)
+
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        rows = [(name, *(f"{share:.3f}" for share in (c.auc, *c.auc_interval))) for name, c in self.curves.items()]
+        rows = [(name, *c.auc_interval.texts(c.auc)) for name, c in self.curves.items()]
         return ["class against the others", "AUC", "from", "to"], rows
 
     def _repr_html_(self) -> str:
@@ -158,7 +174,7 @@ class Auc(Evaluation):
         return f"AUC {spoken(self.auc, self.auc_interval)}"
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        return ["AUC", "from", "to"], [tuple(f"{share:.3f}" for share in (self.auc, *self.auc_interval))]
+        return ["AUC", "from", "to"], [tuple(self.auc_interval.texts(self.auc))]
 
 
 def private_roc_curve(

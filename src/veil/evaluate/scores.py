@@ -30,7 +30,7 @@ from ..schema.columns import text_of
 from ..schema.encoding import as_column, columns_of, in_blocks, numbers, picked, quiet
 from ..schema.streams import Stream, stream_of
 from .handing import Handed, handed
-from .result import class_place
+from .result import class_place, is_number
 
 CELLS = 1 << 14
 STEEPEST = 30  # the grid of log-odds goes from -30 to 30
@@ -38,6 +38,7 @@ STEPS = 100  # of a progress bar
 TREES = (DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier)
 LABEL, PREDICTION, RIGHT = "label", "prediction", "right"
 BOTH = ("no", "yes")
+ORDER = "the rows come second, and labels by name: scores first, as in private_roc_curve(scores, y=labels, epsilon=...)"
 SCORES_EACH = "give a score of each class for every row; of two classes, that of the positive one is enough"
 CellCodes = npt.NDArray[Any]
 Cuts = npt.NDArray[np.float64]
@@ -257,6 +258,8 @@ def _with(public: Schema, columns: Sequence[Any]) -> Schema:
 
 def _labels(X: Any, y: Any, public: Schema) -> dict[str, Any]:
     """The label column, from y or from X, and the person column if people are protected."""
+    if getattr(X, "ndim", 2) == 1 and getattr(getattr(X, "dtype", None), "names", None) is None:
+        raise BadInput(ORDER)
     table = None if X is None else as_table(X, public.public, 0)
     wanted = [public.person] if public.person else []
     if y is None:
@@ -287,6 +290,8 @@ def _score_columns(scores: Any, width: int, positive: int) -> Sequence[Any]:
 
     For two classes with a column each, as `predict_proba` returns, only that of the positive class.
     """
+    if width > 1 and getattr(scores, "ndim", 2) == 1:
+        raise BadInput(f"there are {width} classes: {SCORES_EACH}")
     table = as_table(scores, False, width) if width > 1 else scores
     if isinstance(table, np.ndarray) and table.ndim == 2:
         return [table[:, positive]] if width == 1 and table.shape[1] == 2 else list(table.T)
@@ -388,7 +393,7 @@ def _predictions(model: Any, X: Any, given: Schema | None, public: Schema) -> An
         in_order(model, public)
         return model.predict(X)
     if not hasattr(model, "predict") and not callable(model):
-        if getattr(getattr(model, "dtype", None), "kind", "") == "f" and {*public.classes} == {"False", "True"}:
+        if getattr(getattr(model, "dtype", None), "kind", "") == "f" and not any(map(is_number, public.classes)):
             raise BadInput("predictions must be classes: compare scores with a threshold, such as scores > 0.5")
         return as_column(model, "predictions")
     return _judged(model, getattr(model, "predict", model), handed(X, model, given), 1, None)[:, 0]

@@ -9,7 +9,7 @@ from ..plans.catalogue import NAMES
 from ..results import LESS_IS_BETTER
 from .page import Safe, figure, section, table
 from .picking import Picked, is_known
-from .words import MEASURES, duration, short, size_words
+from .words import MEASURES, digits_of, duration, short, size_words
 
 
 def near(now: Picked) -> Safe:
@@ -117,7 +117,11 @@ def seeds(now: Picked, loud: dict[str, str]) -> Safe:
     for place, name in enumerate(names):
         kind = loud.get(name, "pale" if groups[name].private else "open")
         drawn.dots([(value, place) for value in groups[name].values[now.measure]], kind, 2.6)
-    rows = [(name, *map(short, groups[name].summary(now.measure)), len(groups[name].seeds)) for name in names]
+    found = {name: groups[name].summary(now.measure) for name in names}
+    rows = [
+        (name, *(short(one, digits_of(pair[1])) for one in pair), len(groups[name].seeds))
+        for name, pair in found.items()
+    ]
     header = ["method", "mean", "± 95 %", "runs"]
     return figure(
         words,

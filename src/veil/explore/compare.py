@@ -14,7 +14,7 @@ from .given import Given
 from .page import Safe, Site, View, box, copied, form, paragraph, section, select, table, warning
 from .picking import PARAMETERS as PARAMETERS
 from .picking import SHOW, WHO, Picked, picked
-from .words import MEASURES, gap, odds, short, size_words
+from .words import MEASURES, digits_of, gap, odds, short, size_words
 
 LEAST = 3  # seeds in common from which on a difference is told from chance
 STEPS = (0.005, 0.015, 0.03, 0.06, 0.12)  # gaps, each with a stronger colour
@@ -120,8 +120,9 @@ def _cell(site: Site, now: Picked, table_: str, method: str, best: str) -> str:
     tie, found = is_tie(now, table_, method, best), _gap(now, table_, method, best)
     behind = found is not None and group.private
     text = short(mean) if now.show == "value" or not behind or found is None else "=" if tie else gap(found)
-    wide = "" if margin is None else f" ± {short(margin)}"
-    said = f"{method} on {table_}: {short(mean)}{wide}, {len(group.seeds)} runs"
+    digits = digits_of(margin)
+    wide = "" if margin is None else f" ± {short(margin, digits)}"
+    said = f"{method} on {table_}: {short(mean, digits)}{wide}, {len(group.seeds)} runs"
     level = 0 if not behind or tie or found is None else sum(abs(found) > step for step in STEPS)
     kind = ("tie" if tie else f"g{level}") if group.private else "open"
     return f'<td class="{kind}">{site.link(text, "compare", label=said, **now.asked(table=table_, method=method))}</td>'

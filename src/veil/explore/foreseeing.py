@@ -75,10 +75,13 @@ def asked(given: Given, asking: Asking, pasted: str = "") -> Asked | str:
     else:
         if not given.schemas:
             return "No schema is open."
-        number = int(asking.choice("schema", [str(place) for place in range(len(given.schemas))]))
+        places = [str(place) for place in range(len(given.schemas))]
+        first = next((place for place in places if isinstance(given.schema(int(place)), Schema)), None)
+        number = int(asking.choice("schema", places, first))
         found = given.schema(number)
         if isinstance(found, str):
-            return f"The schema cannot be read: {found}"
+            check = f"veil schema check {given.schemas[number].name}"
+            return f"The schema cannot be read; {check} lists what to mend: {found}"
         schema, path = found, given.schemas[number]
     try:
         check_learnable(schema)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import amount, number, readable
+from ..display import amount, between_rows, number, readable
 from ..drawing import Picture, heat
 from ..errors import BadInput, VeilError
 from ..files.artefacts import OPENED
@@ -194,8 +194,8 @@ def asked_of(site: Site, one: Found, made: Any, asking: Asking) -> tuple[Safe, s
     box = where([text], made.columns) if text.strip() else {}
     answer = made.query(box)
     low, high = (answer.interval() or (None, None)) if hasattr(answer, "interval") else _ends(answer)
-    span = "" if low is None or high is None else f", 95 % sure between {number(low)} and {number(high)}"
-    said = Safe(f'<p class="answer"><b>{escaped(f"about {number(answer.count)} rows")}</b>{escaped(span)}</p>')
+    span = "" if low is None or high is None else f", 95 % sure between {between_rows(low, high, 'and')}"
+    said = Safe(f'<p class="answer"><b>{escaped(f"about {answer.count:,.0f} rows")}</b>{escaped(span)}</p>')
     asked_for = paragraph(f"Where {readable(text, 200)}:" if text.strip() else "Without a condition, all rows:")
     draw = picture if isinstance(made, Histogram) else modelled if isinstance(made, SyntheticTable) else bars_of
     drawn = draw(made, column)
@@ -224,7 +224,7 @@ def picture(made: Any, column: str) -> Safe:
     declared, runs = made.schema_.features[place], bars(made.domain.shape[place], MOST_BARS)
     answers = [made.within(place, run) for run in runs]
     rows = [
-        (f"{column} {span_text(declared, run)}", number(answer.count), _interval(answer))
+        (f"{column} {span_text(declared, run)}", f"{answer.count:,.0f}", _interval(answer))
         for run, answer in zip(runs, answers, strict=True)
     ]
     ends = [answer.interval() or (answer.count, answer.count) for answer in answers]
@@ -233,7 +233,7 @@ def picture(made: Any, column: str) -> Safe:
 
 def _interval(answer: Any) -> str:
     found = answer.interval()
-    return f"{number(found[0])} to {number(found[1])}" if found else "-"
+    return between_rows(*found) if found else "-"
 
 
 def bars_of(made: Any, column: str) -> Safe:
@@ -252,7 +252,7 @@ def bars_of(made: Any, column: str) -> Safe:
 def modelled(made: Any, column: str) -> Safe:
     """A synthetic table's column as bars: what its model says, which has no intervals."""
     counts = [float(count) for count in made.marginal([column])]
-    rows = [(name, number(count), "-") for name, count in zip(made.names(column), counts, strict=True)]
+    rows = [(name, f"{count:,.0f}", "-") for name, count in zip(made.names(column), counts, strict=True)]
     return _drawn(column, counts, [(count, count) for count in counts], rows, "as the model says, without intervals")
 
 

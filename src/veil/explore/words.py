@@ -2,7 +2,7 @@
 
 from math import exp, isnan
 
-from ..display import brief
+from ..display import BROAD, brief
 from ..markup import factor
 
 LARGE = 5  # an epsilon from which on little is hidden
@@ -20,6 +20,11 @@ def odds(epsilon: float, who: str = "one row") -> str:
     change = f"at most {100 * (exp(epsilon) - 1):.2g} %" if epsilon <= 0.7 else f"a factor of at most {factor(epsilon)}"
     weak = " That hides little." if epsilon > LARGE else ""
     return f"{who.capitalize()} more or less changes the odds of anything by {change}.{weak}"
+
+
+def digits_of(margin: float | None) -> int:
+    """How many digits of a mean are known, by half of its interval."""
+    return 3 if margin is None or isnan(margin) or margin < BROAD else 2
 
 
 def short(value: float | None, digits: int = 3) -> str:

@@ -26,6 +26,7 @@ from .lines import check_encoding, read_header, read_tables
 from .parquet import parquet_tables, parquet_types
 
 FOREIGN = ".xlsx .xls .ods .json .jsonl .pkl .pickle .feather .arrow .orc .sas7bdat .dta .sav .rds .db .zip".split()
+OURS = {".toml": "schema", ".veil": "published file", ".ledger": "ledger", ".html": "page"}
 OTHERS = ";\t|"  # separators of other files, which are not read here
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")  # how Arrow's names of types begin
@@ -51,6 +52,10 @@ class RowFile:
             raise BadInput(
                 f"{self.path} is neither a CSV nor a Parquet file: save it as one (from pandas, by `to_parquet`), or "
                 "hand a data frame over in Python"
+            )
+        if Path(self.path).suffix.lower() in OURS and os.path.isfile(self.path):
+            raise BadInput(
+                f"{self.path} holds no rows, as a {OURS[Path(self.path).suffix.lower()]}: name the file of rows"
             )
         encoding = check_encoding(self.encoding)
         with _complaints(self.path):

@@ -11,6 +11,7 @@ from ..choice import ChoiceMaker, Fact, Option, Trace
 from ..choice.classifiers import GOALS, METAFEATURES, OPTIONS, facts_of, known, planned
 from ..choice.looking import MOST
 from ..choice.trace import NAMES
+from ..display import of_texts
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
 from ..plans.checking import SHARE, count_odds
@@ -173,7 +174,7 @@ def _fit(model: PrivateClassifier, source: Source, budget: Budget, totals: "Rele
 def _check(name: str, schema: Schema, budget: Budget) -> None:
     """Raise BadInput if a method cannot be fitted on such tables."""
     if not schema.features:
-        raise BadInput("there is no column besides the label to learn from")
+        raise BadInput(f"there is no column besides the label to learn from{of_texts(schema)}")
     if len(schema.classes) < 2:
         raise BadInput("there is nothing to learn from one class: the label needs two values or more")
     if name in LINEAR and too_many(schema):

@@ -37,6 +37,7 @@ from ..synopsis.domain import declared_values
 from ..verdicts import Verdict, of_answers
 from ..verdicts.rows import CHECK
 from ..verdicts.verdict import shown, warn_if_bad
+from .calls import call_of
 from .files import write_model
 from .narrowed import fitting
 from .rows import (
@@ -89,6 +90,9 @@ class PrivateEstimator(Published, BaseEstimator):
     task: str
     of_words = False  # whether the features are words of a text, not columns
     search: Search | None = None  # how bins are found before a fit; None: they are not
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return readable(call_of(self), N_CHAR_MAX)
 
     @property
     def purpose(self) -> str:

@@ -173,7 +173,8 @@ def public_schema(X: Any, y: Any, model: Any) -> Schema:
     if y is None:
         raise BadInput(f"{type(model).__name__} requires y to be passed, but the target y is None")
     table = as_table(X, True, 0)
-    array, y = check_X_y(table, y, dtype=None, ensure_all_finite=False, estimator=model)
+    kind = object if has_names(table) else None  # columns of a frame keep their types; pandas cannot join all of them
+    array, y = check_X_y(table, y, dtype=kind, ensure_all_finite=False, estimator=model)
     check_classification_targets(y)
     names = named(table) or [f"x{i}" for i in range(array.shape[1])]
     label = next(name for name in ("label", *map("label{}".format, range(len(names) + 1))) if name not in names)

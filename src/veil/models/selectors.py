@@ -1,14 +1,18 @@
 """Private feature selection with scikit-learn's interface: of the columns of a table, or of the words of a text."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, issparse
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..display import absent
 from ..errors import BadInput
 from ..kernel import Budget, Source
 from ..plans.finding.search import Search
@@ -17,11 +21,11 @@ from ..plans.selecting.k_discernibility import k_discernibility
 from ..plans.selecting.selection import is_free, select_above, select_best
 from ..schema import Schema
 from ..schema.bags import Bags
-from ..schema.encoding import is_matrix
+from ..schema.encoding import as_column, is_matrix, objects_of, picked
 from ..verdicts import Verdict, of_selection
 from .base import PrivateEstimator, is_public
 from .narrowed import mark
-from .rows import as_table, has_names, public_words, words_of
+from .rows import as_table, has_names, named, public_words, words_of
 
 NOTHING_FOLLOWS = (
     "what is left after a selection has neither labels nor people in it: give y, or use PrivatePipeline, which also "
@@ -102,7 +106,8 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
         return self.schema_.model_copy(update={"column": tuple(columns)})
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X; of texts, a sparse matrix of the selected words.
+        """The selected columns of X, in the order of the schema; of texts, a sparse matrix of the selected words. In a
+        table with names they are found by name, and others, the label among them, are ignored.
 
         The result is marked as a selection, so that a classifier with the full schema accepts it.
         """
@@ -114,11 +119,27 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
 
     def _transformed(self, X: Any) -> Any:
         texts = self.schema_.texts
+        if self.support_.any() and not self.schema_.public and has_names(X) and not self._has_texts(X):
+            return self._by_name(X)
         listed = bool(texts) and not (self.schema_.public or has_names(X) or is_matrix(X))  # a list of texts
         if not listed and (not texts or self._words(X) is not X):
             return super().transform(X)
         bags: Any = self.schema_.encode(_one_column(X, texts[0].name), label=False)[texts[0].name]
         return _matrix(bags, texts[0].size)[:, self.support_]
+
+    def _has_texts(self, X: Any) -> bool:
+        return bool(self.schema_.texts) and self.schema_.texts[0].name in named(X)
+
+    def _by_name(self, X: Any) -> Any:
+        """The selected columns of a table with names: an array, or a frame if `set_output` asks for one."""
+        names = self.get_feature_names_out().tolist()
+        found = picked(X, names)
+        if isinstance(X, Mapping):
+            return np.stack([objects_of(as_column(found[name], name)) for name in names], axis=1)
+        part = nw.from_native(X).select(names).to_native()
+        if _get_output_config("transform", estimator=self)["dense"] != "default":
+            return part
+        return check_array(part, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
 
     def _words(self, X: Any) -> Any:
         return words_of(X, self.schema_, type(self).__name__)
@@ -144,10 +165,16 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
         return self.support_
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """The names of the selected features, in the order of the schema."""
+        """The names of the selected features, in the order of the schema. They are looked for among `input_features`,
+        if these are given and the selector was fitted on a table with names."""
         check_is_fitted(self)
+        found = np.array(feature_names(self.schema_), object)[self.support_]
         if input_features is None:
-            return np.array(feature_names(self.schema_), object)[self.support_]
+            return found
+        if not self.schema_.public and hasattr(self, "feature_names_in_"):
+            if said := absent(found.tolist(), list(input_features), "the input features"):
+                raise BadInput(said)
+            return found
         return np.asarray(super().get_feature_names_out(input_features))
 
     def __sklearn_tags__(self) -> Tags:

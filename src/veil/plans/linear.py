@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..display import of_texts
 from ..errors import BadInput
 from ..kernel import (
     LARGEST_COLUMN,
@@ -99,7 +100,7 @@ def _check(schema: Schema, penalty: float, least: float) -> None:
     if len(schema.classes) < 2:
         raise BadInput("a linear model cannot be learned from one class: the label needs two values or more")
     if not schema.features:
-        raise BadInput("a linear model needs at least one column besides the label")
+        raise BadInput(f"a linear model needs at least one column besides the label{of_texts(schema)}")
     if not isinstance(penalty, Real) or not least <= penalty <= 1e9:
         raise BadInput(f"the penalty must be a number between {least} and 1e9")
     if too_many(schema):
@@ -181,7 +182,8 @@ def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tu
         reach = max(min(int(words[1]), len(fit.value)), 1)
         return [len(piece) for piece in np.array_split(fit.value, reach)], [reach / each] * reach
     spread = Softmax.spread if receipt.question.startswith(Softmax.__name__) else 1
-    sizes = [one.size for one in _axes(schema, float(totals.value.sum() * min(_of_all(totals), 10**9)))]
+    for_a_row = min(_of_all(totals) / schema.rows_per_person, 10**9)  # as `_begin` counts it
+    sizes = [one.size for one in _axes(schema, float(totals.value.sum() * for_a_row))]
     groups = best_groups(sizes)
     shares = [variance(group) ** POWER for group in groups]
     scales = [

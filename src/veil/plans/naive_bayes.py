@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..display import of_texts
 from ..errors import BadInput
 from ..kernel import Budget, Release, Source
 from ..questions import Linear, axis
@@ -94,7 +95,7 @@ def usable(schema: Schema, names: Sequence[str] | None, smoothing: float) -> lis
         raise BadInput(f"column {unknown[0]!r} cannot be used: name categorical or numeric columns, not the label")
     chosen = [column for name, column in features.items() if names is None or name in names]
     if not chosen:
-        raise BadInput("naive Bayes needs at least one column besides the label")
+        raise BadInput(f"naive Bayes needs at least one column besides the label{of_texts(schema)}")
     return chosen
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..display import of_texts
 from ..errors import BadInput
 from ..kernel import Budget, Correct, Source, whole
 from ..questions import Linear, Predicted
@@ -111,7 +112,7 @@ def _rounds(source: Source, budget: Budget, rows: float, survivors: int) -> int:
 def _checked(schema: Schema, rounds: Any, population: Any, survivors: Any) -> tuple[int | None, int, int]:
     """The settings as integers. Raises BadInput before anything is charged."""
     if not schema.features:
-        raise BadInput("there is no column besides the label to learn from")
+        raise BadInput(f"there is no column besides the label to learn from{of_texts(schema)}")
     population = whole(population, "population", 2, 10_000)
     if population * len(schema.classes) * sum(column.size for column in schema.features) > MOST_WORK:
         raise BadInput("the columns have too many values for so large a population: use fewer bins or values")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import amount, number
+from ..display import amount, whole_rows
 from ..errors import BadInput, LedgerProblem
 from ..kernel import Budget, OrderedBeyond, Receipt, Release, RightBeyond, Source, exact
 from ..questions import Binned, Linear, Odds, Partition, Predicted, axis
@@ -195,14 +195,14 @@ def in_words(outcome: Outcome[Any]) -> list[str]:
     blind = until["slack"] > BLIND_FROM * (tested := judging_rows(outcome))
     met = "passed that test" if blind else "was reached"
     met = met if until["reached"] else "was NOT reached, and the model is that of the last level"
-    rows = "rows of the smaller class" if until["goal"].startswith("auc") else "rows"
+    smaller = " of the smaller class" if until["goal"].startswith("auc") else ""
     kept = f"on a share of {until['share']} of the rows, kept apart"
     noise = "passed a model that misses" if until["reached"] else "held back a model that exceeds"
     return [
         *([BLIND] if blind else []),
         f"The goal {until['goal']} {met}, at epsilon {amount(level)} of at most {amount(at_most)}, {kept}; noise may "
-        f"have {noise} it by {until['slack']:.0f} {rows} (95 %), "
-        f"of about {number(tested)} in the test.",
+        f"have {noise} it by {whole_rows(until['slack'])}{smaller} (95 %), "
+        f"of about {whole_rows(tested)} in the test.",
         f"Ex-post, what was looked at lost epsilon {amount(level)}; all of {amount(at_most)} was reserved before, and "
         "stays charged.",
     ]

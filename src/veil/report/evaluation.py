@@ -76,20 +76,20 @@ def _headline(found: Evaluation, left: Fraction | None, limit: Fraction | None) 
 def _tiles(found: Evaluation) -> list[tuple[str, str]]:
     """The measured number and its interval; with several classes, those that are known if their mean is not."""
     if isinstance(found, RocCurves) and not found.leads:
-        areas = sorted({f"{curve.auc:.3f}" for curve in found.known.values()})
+        areas = sorted({curve.auc_interval.texts(curve.auc)[0] for curve in found.known.values()})
         known = f"{len(found.known)} of {len(found.curves)}", "classes are known"
         return [known, (" to ".join(dict.fromkeys((areas[0], areas[-1]))), "the AUC of these")]
     for name in ("auc", "accuracy"):
         if hasattr(found, name):
-            low, high = getattr(found, f"{name}_interval")
+            value, low, high = getattr(found, f"{name}_interval").texts(getattr(found, name))
             words = "M of Hand and Till" if isinstance(found, RocCurves) else {"auc": "AUC"}.get(name, name)
-            held = f"{low:.3f} to {high:.3f}", "holds the exact one, with 95 % confidence"
-            return [(f"{getattr(found, name):.3f}", words), held]
+            return [(value, words), (f"{low} to {high}", "holds the exact one, with 95 % confidence")]
     return []
 
 
 def _curve(curve: RocCurve, place: int) -> str:
-    caption = f"<figcaption>{escaped(curve.positive)} <small>AUC {curve.auc:.3f}</small></figcaption>"
+    area = curve.auc_interval.texts(curve.auc)[0]
+    caption = f"<figcaption>{escaped(curve.positive)} <small>AUC {area}</small></figcaption>"
     return f"<figure>{NOISE if curve.only_noise else ''}{caption}{roc_figure(curve, place)}</figure>"
 
 

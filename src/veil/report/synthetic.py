@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..display import number
 from ..markup import escaped, listed, plural
 from ..synopsis import SYNTHESISERS, SyntheticTable
 from . import sections
@@ -39,7 +38,7 @@ def _headline(table: SyntheticTable, left: Fraction | None, limit: Fraction | No
     apart = "" if table.private_ else "NOT "
     lead = f"A model of {plural(len(table.columns), 'column')}, from which any number of synthetic rows can be drawn."
     tiles = sections.cost_tiles(table.outcome_, left, limit)
-    tiles.append((number(table.network.rows), "rows, about"))
+    tiles.append((f"{table.network.rows:,.0f}", "rows, about"))
     found = [one.apart for one in table.compared()]
     share = f"{100 * float(np.median(found)) if found else 0:.1f} %"
     tiles.append((share, "of the rows in other cells than was counted, in a typical table"))

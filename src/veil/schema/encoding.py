@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import wording
+from ..display import absent
 from ..errors import BadInput
 from .alike import alike
 from .refusing import refuse
@@ -48,9 +49,7 @@ def picked(rows: Any, names: Sequence[str]) -> dict[str, Any]:
         rows = _array_columns(rows, names)
     elif not isinstance(rows, Mapping):
         rows = _frame(rows)
-    present = set(rows.columns if isinstance(rows, nw.DataFrame) else rows)
-    absent = ", ".join(repr(name) for name in names if name not in present)
-    refuse(absent, f"the rows have no column {absent}: check the names against the schema")
+    refuse(said := absent(names, rows.columns if isinstance(rows, nw.DataFrame) else rows, "the rows"), said)
     return {name: rows[name] for name in names}
 
 

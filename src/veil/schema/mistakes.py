@@ -97,6 +97,8 @@ def _mistakes(problem: Any, fields: Mapping[str, Any], known: Sequence[str]) -> 
         said = problem["msg"].removeprefix("Value error, ")
         first = next((key for key in known if said.startswith(f"{key} ")), None)
         yield Mistake(None, str(place[0]) if place else first, said)
+    elif place[0] == "column" and not isinstance(fields.get("column", []), (list, tuple)):
+        yield Mistake(None, "column", "column must be a list: write column=[...], also for a single one")
     elif place[0] == "column" and len(place) > 1:
         yield Mistake(place[1], "kind", _of_column(problem["type"], fields["column"][place[1]]))
     else:

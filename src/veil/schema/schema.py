@@ -4,11 +4,12 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from ..display import column_rows, html_table, readable, schema_toml
+from ..display import TOLD, column_rows, html_table, readable, schema_toml
 from ..errors import BadInput
 from .bags import Bags
 from .codes import encode_rows
@@ -22,6 +23,7 @@ LONGEST = 1 << 24  # bytes of a schema
 MOST_COLUMNS = 1 << 16
 MOST_BINS = 1 << 20  # of all columns together
 MOST_ROWS = 1 << 100  # doubles can hold it, and what is computed from it
+OF_ROWS = (".csv", ".csv.gz", ".tsv", ".parquet", ".pq")  # how names of files of rows end
 NESTED = re.compile(r"(?:\.[^.=,{}\n]*+){100}")  # names within names: what they take grows with their square
 
 
@@ -73,6 +75,8 @@ class Schema(Declared):
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Schema":
         """The schema in a TOML file."""
+        if str(path).lower().endswith(OF_ROWS):  # before it is read: a complaint about TOML may quote it
+            raise BadInput(f"{path} looks like rows, not like a schema: draft one with `veil schema new {path}`")
         try:
             with open(path, "rb") as stream:  # no more of it than is needed to see that it is too long
                 text = stream.read(LONGEST + 1).decode("utf-8-sig")
@@ -112,7 +116,7 @@ class Schema(Declared):
         for column in self.column:
             if column.name == name:
                 return column
-        raise BadInput(f"the schema has no column {name!r}")
+        raise BadInput(_unknown(name, [column.name for column in self.column]))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -145,6 +149,13 @@ class Schema(Declared):
         return html_table(f"Schema '{self.name}'", ["column", "kind", "codes", "of"], column_rows(self), None)
 
 
+def _unknown(name: object, known: Sequence[str]) -> str:
+    """A sentence about a name that no column has, and the one that may be meant or all that there are."""
+    near = get_close_matches(str(name), known, 1, 0.7)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(readable, known[:TOLD]))}"
+    return f"the schema has no column {name!r}: {hint}{', ...' * (not near and len(known) > TOLD)}"
+
+
 def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) -> Iterator[Mistake]:
     """Mistakes between the parts of a schema, given the names and kinds of its columns."""
     names, (label, person) = [name for name, _ in columns], (fields.get("label"), fields.get("person"))
@@ -154,7 +165,9 @@ def _conflicts(fields: Mapping[str, Any], columns: Sequence[tuple[Any, Any]]) ->
     if label == OPEN and OPEN not in names:
         yield Mistake(None, "label", "fill in `label`: the categorical column to predict; or delete the line")
     elif isinstance(label, str) and label not in names:
-        yield Mistake(None, "label", f"the schema has no column {label!r}: label must name one of its columns")
+        near = get_close_matches(label, [name for name in names if name is not None], 1, 0.7)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        yield Mistake(None, "label", f"the schema has no column {label!r}: label must name one of its columns{hint}")
     elif isinstance(label, str) and dict(columns)[label] in ("numeric", "date", "text"):
         yield Mistake(None, "label", f"label must name a categorical column, and {label!r} is not one")
     if person is None and isinstance(fields.get("rows_per_person"), int) and fields["rows_per_person"] > 1:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import wording
+from ..display import absent
 from ..errors import BadInput, VeilError
 from .encoding import quiet
 from .refusing import refuse
@@ -62,8 +63,7 @@ class Stream:
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse names that the rows do not have."""
-        absent = ", ".join(repr(name) for name in names if name not in self.types)
-        refuse(absent, f"the rows have no column {absent}: check the names against the schema")
+        refuse(said := absent(names, self.types, "the rows"), said)
 
 
 @complaints()  # to open a stream may be to compute its rows
@@ -74,7 +74,8 @@ def stream_of(rows: Any) -> Stream | None:
         from .spark import spark_stream
 
         return spark_stream(rows)
-    if isinstance(rows, (Stream, Mapping, np.ndarray)) or nw.dependencies.is_into_dataframe(rows):
+    known = isinstance(rows, (Stream, Mapping, np.ndarray)) or nw.dependencies.is_into_dataframe(rows)
+    if known or nw.dependencies.is_into_series(rows):
         return rows if isinstance(rows, Stream) else None
     if hasattr(rows, "to_batches") and hasattr(rows, "scanner"):
         return Stream(_types(rows.schema), lambda names: _tables(rows.to_batches(columns=[*names], **FEW)))

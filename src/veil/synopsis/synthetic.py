@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..display import amount, html_table, number, readable, text_table
+from ..display import amount, html_table, readable, text_table
 from ..errors import BadInput
 from ..files.artefacts import make_parts, write_parts
 from ..files.parts import insist
@@ -175,7 +175,7 @@ class SyntheticTable(Reported):
 
     def _summary(self) -> tuple[str, list[str], list[tuple[Any, ...]]]:
         title = f"Synthetic table of '{readable(self.schema_.name)}' by {readable(self.method)} for epsilon "
-        title += f"{amount(self.epsilon)}: about {number(self.network.rows)} rows of {len(self.columns)} columns"
+        title += f"{amount(self.epsilon)}: about {self.network.rows:,.0f} rows of {len(self.columns)} columns"
         title += self.outcome_.mark + shown_verdict(self.verdict_)
         rows = [
             (readable(axis.column), axis.size, ", ".join(map(readable, depends)))

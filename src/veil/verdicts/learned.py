@@ -3,6 +3,7 @@
 from math import exp, sqrt
 
 from ..display import number
+from ..questions import Bag
 from ..schema import Schema
 from .evidence import Evidence, Releases, Weights, of_check, of_counts, of_weights, teaches
 from .rows import CHECK, counted, mostly_missing
@@ -16,6 +17,7 @@ PARTS = ((0.1, "less than a tenth"), (0.25, "less than a quarter"), (0.5, "less 
 FIRST = 3  # columns that are named
 LEADS = {"nothing": "nearly nothing was learned"}
 LESS = "fewer columns, or wider bins"
+LESS_OF_WORDS = "fewer words or buckets, or fewer words_per_row"
 MORE = "try a larger epsilon, or more rows"
 MEASURE = "weights do not tell whether the columns tell the classes apart: measure it, with veil evaluate"
 
@@ -115,4 +117,5 @@ def advice(level: str, releases: Releases, evidence: Evidence | None) -> str:
         return MEASURE
     wanted = sqrt(evidence.noise_share / SHARES[0]) if evidence else 2 * LEVELS.index(level)
     epsilon = more_epsilon(cost(releases), wanted)
-    return f"try {epsilon}, {LESS}" if epsilon else f"more epsilon alone will hardly do: try {LESS}, or more rows"
+    less = LESS_OF_WORDS if any(isinstance(release.question, Bag) for release in releases) else LESS
+    return f"try {epsilon}, {less}" if epsilon else f"more epsilon alone will hardly do: try {less}, or more rows"

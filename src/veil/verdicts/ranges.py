@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import number
+from ..display import percent
 from ..kernel import Budget
 from ..plans.run import guessed_rows
 from ..schema import Schema
@@ -31,7 +31,7 @@ def of_histogram(histogram: Any) -> Verdict:
         return Verdict("unknown", UNKNOWN.format(histogram.method))
     width = typical_width(histogram) / max(total.count, 1)
     level = level_of(width, WIDTHS)
-    words = f"a typical range is known to within {number(50 * width)} % of all rows, 95 % sure"
+    words = f"a typical range is known to within {percent(width / 2)} of all rows, 95 % sure"
     return Verdict(level, words, "" if level == "good" else _more(histogram, width / WIDTHS[0]))
 
 
@@ -47,7 +47,7 @@ def of_rehearsed_ranges(releases: Releases, schema: Schema, method: str = MODELL
         )
     if method != MODELLED:
         return Verdict("unknown", UNKNOWN.format(method))
-    words = f"expected{if_rows(schema)}: a typical range to within about {number(50 * width)} % of all rows, 95 % sure"
+    words = f"expected{if_rows(schema)}: a typical range to within about {percent(width / 2)} of all rows, 95 % sure"
     return Verdict(level, words)
 
 

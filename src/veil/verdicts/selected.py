@@ -2,7 +2,7 @@
 
 from math import log
 
-from ..display import number
+from ..display import whole_rows
 from ..schema import Schema
 from .evidence import Releases, of_counts
 from .learned import of_answers
@@ -28,7 +28,7 @@ def of_selection(releases: Releases, schema: Schema, selected: int, candidates: 
     if not scales:
         return of_answers(releases, schema) if of_counts(releases) else _of_sizes(releases)
     noise = max(scales) * log(max(candidates, 2))
-    said = f"features whose scores differ by less than about {number(noise)} rows may be chosen one for the other"
+    said = f"features whose scores differ by less than about {whole_rows(noise)} may be chosen one for the other"
     if not schema.rows:
         return Verdict("unknown", f"not known: {said}", "write rows = N in the schema to know whether that is much")
     level = level_of(noise / schema.rows, CHOICES)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..display import number
+from ..display import percent
 from ..plans.run import guessed_rows
 from ..questions import Grid
 from ..schema import Schema
@@ -26,7 +26,7 @@ def of_tables(releases: Releases, schema: Schema, rows: float, paid: Fraction) -
     missing, first = mostly_missing(releases), mostly_first(releases)
     lost = "poor" if 2 * len(missing + first) > len(schema.column) else "fair" if missing or first else "good"
     level = worst(level_of(share, SHARES), lost, found.level(schema) if found else "good")
-    noise = f"in a typical table that was counted, noise moves about {number(100 * min(share, 1))} % of the rows"
+    noise = f"in a typical table that was counted, noise moves about {percent(min(share, 1))} of the rows"
     parts = found.words(schema) if found else "", missing_words(missing), first_words(first), noise
     words = f"{LEADS.get(level, level)}: {'; '.join(filter(None, parts))}"
     if level == "good":
@@ -47,7 +47,7 @@ def first_words(columns: list[str]) -> str:
 def of_rehearsed_tables(releases: Releases, schema: Schema) -> Verdict:
     """The verdict to expect, from the rows that the schema guesses."""
     share = moved(releases, float(guessed_rows(schema)))
-    said = f"noise moves about {number(100 * min(share, 1))} % of the rows of a typical table"
+    said = f"noise moves about {percent(min(share, 1))} of the rows of a typical table"
     return Verdict(level_of(share, SHARES), f"expected{if_rows(schema)}: {said}")
 
 

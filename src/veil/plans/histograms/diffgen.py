@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ...display import of_texts
 from ...errors import BadInput
 from ...kernel import Budget, Cellwise, Entropy, Majority, Source, whole
 from ...questions import Axis, Grid
@@ -122,7 +123,7 @@ def _cells_for(source: Source, budget: Budget, rows: float) -> float:
 def _checked(source: Source, steps: Any, criterion: Any, most_cells: Any) -> tuple[int, int]:
     """The settings as integers. Raises BadInput before anything is charged."""
     if not source.schema.features:
-        raise BadInput("there is no column besides the label to publish")
+        raise BadInput(f"there is no column besides the label to publish{of_texts(source.schema, True)}")
     if criterion not in CRITERIA:
         raise BadInput(f"criterion must be one of {', '.join(CRITERIA)}")
     return whole(steps, "steps", 1, 1000), whole(most_cells, "most_cells", 1, 10**6)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...display import of_texts
 from ...errors import BadInput
 from ...kernel import PARTS, Budget, ExpectedCorrect, Source, whole
 from ...questions import WHOLE
@@ -73,5 +74,5 @@ def _per_row(source: Source, budget: Budget) -> float:
 def _checked(source: Source, pool: int | None, most_cells: int) -> tuple[int | None, int]:
     """The settings as integers. Raises BadInput before anything is charged."""
     if not source.schema.features:
-        raise BadInput("there is no column besides the label to publish")
+        raise BadInput(f"there is no column besides the label to publish{of_texts(source.schema, True)}")
     return None if pool is None else whole(pool, "pool", 1, 10**6), whole(most_cells, "most_cells", 1, 10**6)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...display import of_texts
 from ...errors import BadInput
 from ...kernel import Budget, Difference, Entropy, Gini, Majority, Owner, Purity, Rows, Source
 from ...questions import WHOLE, Bag, Grid, axis, bag
@@ -46,7 +47,9 @@ def features(schema: Schema, words_per_row: int | None = None) -> Candidates:
         Owner(schema)(words)  # refuses before anything is charged
         return words
     if not schema.features:
-        raise BadInput("there is nothing to select: declare columns, or a text column with words or buckets")
+        raise BadInput(
+            f"there is nothing to select: declare columns, or a text column with words or buckets{of_texts(schema)}"
+        )
     return [axis(column) for column in schema.features]
 
 
