@@ -15,7 +15,7 @@ from sklearn.base import clone
 from experiments.postgres import free_port
 from shell import run
 from veil import BadInput, Budget, Ledger, LedgerProblem, NaiveBayesClassifier, PrivatePipeline, PrivateSelectKBest
-from veil.addresses import HIDDEN, Address, is_address, parts, shown
+from veil.addresses import HIDDEN, Address, is_address, parts, shown, without_passwords
 from veil.kernel import Entries
 
 SECRET = "hunter2"
@@ -153,6 +153,74 @@ def test_an_address_in_the_place_of_a_file_is_not_repeated_with_its_password(fil
     for arguments in asked:
         code, out, err = start(*arguments)
         assert code == 2 and out == "" and SECRET not in err and err.count("\n") == 1, arguments
+
+
+TYPED = [
+    HERE,
+    f"postgresql://ann:{SECRET}",
+    f"postgresql://ann:x {SECRET}@h/d",
+    f"postgresql://ann:x/{SECRET}@h/d",
+    f"postgresql://ann:my,{SECRET},x@h/d",
+    f"postgresql://ann:é'{SECRET}@h/d",
+    f"postgresql:ann:{SECRET}@h/d",
+    f"postgresql://h/d?passw%6Frd={SECRET}",
+    f"host=h user=ann password = '{SECRET}'",
+]
+
+
+@pytest.mark.parametrize("address", TYPED)
+@pytest.mark.parametrize("columns", [80, 300])
+def test_no_complaint_about_the_words_of_a_command_repeats_a_password(address, columns, files, start, monkeypatch):
+    """Wherever the address was typed, and however lines are broken."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    asked = [
+        [address],
+        ["ledger", address],
+        ["ledger", "show", "a.ledger", address],
+        ["methods", f"--{address}"],
+        ["methods", f"--ledger={address}"],
+        ["explore", "--port", address],
+        ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", address, "--out", "m.veil"],
+        ["train", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--out", "m.veil", "--method", address],
+        ["publish", "fair.csv", "--schema", "fair.toml", "--epsilon", 1, "--out", "t.veil", "--columns", address],
+        ["compare", "--methods", address, "--out", "r.parquet"],
+    ]
+    for arguments in asked:
+        code, out, err = start(*arguments)
+        assert code == 2 and SECRET not in "".join(filter(str.isalnum, out + err)), arguments
+
+
+def test_a_note_in_the_ledger_has_no_password(files, start):
+    start("ledger", "create", "a.ledger", "--limit", 1, "--name", "fair")
+    asked = [
+        "train",
+        "fair.csv",
+        "--schema",
+        "fair.toml",
+        "--epsilon",
+        "0.1",
+        "--ledger",
+        "a.ledger",
+        "--out",
+        "m.veil",
+    ]
+    code, out, err = start(*asked, "--method", "shares", "--note", f"as in {HERE}")
+    assert code == 0 and SECRET not in out + err
+    for file in ("a.ledger", "m.veil", "m.html"):
+        assert SECRET.encode() not in Path(file).read_bytes()
+    assert "as in postgresql://ann@127.0.0.1:1/clinic" in Path("a.ledger").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Open http://127.0.0.1:43210/key/", []),
+        ("postgresql://h:5432, postgresql://[::1]:5/d and c:/a.csv, spark:/data/x:y", []),
+        ("veil: ledger postgresql://veil@h/veil cannot be reached", ["postgresql://veil:veil@h/veil"]),
+    ],
+)
+def test_what_is_no_password_is_left_as_it_is(text, words):
+    assert without_passwords(text, words) == text
 
 
 def test_an_empty_name_of_a_ledger_is_not_taken_for_none(files):

@@ -5,6 +5,7 @@ Nothing but texts: a password or another secret in an address is never part of w
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -17,7 +18,13 @@ FORM = re.compile(  # behind a host comes a port: a password without a host is r
     r"(?P<place>(?:\[[^]@/?#;]*\]|[^][:@/?#;]|:[0-9]*(?=[,/?]|$))*(?:/[^@?#;]*)?)(?:\?(?P<more>[^@#;]*))?"
 )
 SECRET = re.compile("password|secret|scram|pwd|^pass$")
-GIVEN = re.compile(r"(:/+[^\s:@/]*):\S*@|(password=)[^&\s]*", re.IGNORECASE)
+GIVEN = re.compile(  # behind a user, up to the @; if there is none, all that is no port
+    r"(:/+[^\s:@/[]*):(?:(\S*@)|(?!\d*(?:[/?,'\"\s]|$))\S*)|((?:password|secret|pwd)\w*\s*=\s*)(?:'[^']*'?|[^&\s]*)",
+    re.IGNORECASE,
+)
+TYPED = re.compile(r"[a-z][a-z0-9+.]*:/*[^:@/]*:(?:(.*)@|(?!\d*(?:[/?,]|$))(.*))", re.IGNORECASE | re.DOTALL)
+OPTION = re.compile(r"([^?&;\s=]+)\s*=\s*('(?:[^'\\]|\\.)*'|[^&;\s]*)")
+PIECE = 4  # letters of a part of a password that is looked for by itself: fewer are in any sentence
 SPARK = "spark:"  # before a path or the name of a table that Spark reads
 HIDDEN = "postgresql://..."
 
@@ -76,10 +83,27 @@ def shown(place: Any) -> str:
     return found.shown if found else HIDDEN
 
 
-def without_passwords(text: str) -> str:
-    """A sentence, with addresses in it that were given in the place of a file, without their passwords.
+def without_passwords(text: str, words: Iterable[str] = ()) -> str:
+    """A sentence, with addresses in it that were given in the place of a file, or of anything else, without their
+    passwords; and without those that were typed among these words, wherever they were taken apart.
 
     >>> without_passwords("there is no file postgresql:/ann:hunter2@host/clinic: check the path")
     'there is no file postgresql:/ann@host/clinic: check the path'
+    >>> without_passwords("there is no method 'hunter2@host/d'", ["--methods=postgresql://ann:my,hunter2@host/d"])
+    "there is no method '...@host/d'"
     """
-    return GIVEN.sub(lambda found: f"{found[1]}@" if found[1] else f"{found[2]}...", text)
+    for before, secret in sorted({*_secrets(words)}, key=lambda found: -len(found[1])):
+        forms = {secret, repr(secret)[1:-1], re.sub("/+", "/", secret)}
+        text = re.sub(f"(?<={before})(?:{'|'.join(map(re.escape, forms))})", "...", text)
+        pieces = [piece for piece in re.split(r"[\s,;/:]+", secret) if len(piece) >= PIECE and piece != secret]
+        for piece in pieces:
+            text = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", "...", text)
+    return GIVEN.sub(lambda found: f"{found[1]}{'@' if found[2] else ':...'}" if found[1] else f"{found[3]}...", text)
+
+
+def _secrets(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The passwords in words of a command line, each with the sign before it."""
+    for word in words:
+        yield from ((":", secret) for found in TYPED.finditer(word) for secret in found.groups() if secret)
+        hidden = (value for name, value in OPTION.findall(word) if SECRET.search(unquote(name).lower()))
+        yield from (("=", value) for value in hidden if value)

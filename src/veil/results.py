@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .errors import BadInput
 
@@ -24,6 +25,7 @@ FIRST = (
 # since 0.3: how many rows were trained on (nothing: all that there are), the version of what ran, and the day
 LATER = (("rows", pa.int64()), ("version", pa.string()), ("date", pa.string()))
 COLUMNS = pa.schema([*FIRST, *LATER])
+TEXTS = [field.name for field in COLUMNS if field.type == pa.string()]
 KEY = ("data", "method", "epsilon", "seed", "rows")
 NAMED = ("data", "method", "epsilon", "seed", "status")  # what every run says
 MOST_BYTES = 1 << 28
@@ -39,16 +41,35 @@ def read_results(path: str | os.PathLike[str]) -> pa.Table:
     try:
         if os.path.getsize(path) > MOST_BYTES:
             raise BadInput(f"{path} is too large to be results of a comparison")
-        with pyarrow.parquet.ParquetFile(path, memory_map=False) as file:
+        schema = pyarrow.parquet.read_schema(path)
+        completed(schema.empty_table(), path)  # nothing else is read
+        texts = [name for name in TEXTS if name in schema.names]
+        with pyarrow.parquet.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
             if file.metadata.num_rows > MOST_RUNS:
                 raise BadInput(f"{path} holds more than {MOST_RUNS:,} runs")
-            table = file.read()
-            table.validate(full=True)  # texts that are none
+            folded = file.read()
+            folded.validate(full=True)  # texts that are none
+        if sum(map(length_of, folded.columns)) > MOST_BYTES:
+            raise BadInput(f"{path} is too large to be results of a comparison")
+        table = written_out(folded)
     except FileNotFoundError:
         raise BadInput(f"there is no file {path}: check the path") from None
     except (OSError, pa.ArrowException):
         table = None
     return completed(table, path)
+
+
+def length_of(column: pa.ChunkedArray) -> int:
+    """How long the texts of a column are together: a few bytes of a file can name a long one again and again."""
+    folded = [chunk for chunk in column.chunks if pa.types.is_dictionary(chunk.type)]
+    lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in folded)
+    return sum(pc.sum(one.cast(pa.int64())).as_py() or 0 for one in lengths)
+
+
+def written_out(table: pa.Table) -> pa.Table:
+    """The table with the texts of these columns at length."""
+    kinds = [pa.string() if pa.types.is_dictionary(kind) else kind for kind in table.schema.types]
+    return table.cast(pa.schema(zip(table.schema.names, kinds, strict=True)))
 
 
 def completed(table: pa.Table | None, path: Any) -> pa.Table:

@@ -381,6 +381,25 @@ def test_results_whose_texts_are_none_are_refused(tmp_path: Path) -> None:
         read_results(path)
 
 
+def test_results_of_a_few_bytes_that_name_a_long_text_again_and_again_are_refused(tmp_path: Path) -> None:
+    """Of 3 kB they took 5 GB."""
+    table = pq.read_table(path := made_up_results(tmp_path / "r.parquet")).slice(0, 1)
+    many, place = pa.concat_tables([table] * 300), table.schema.get_field_index("reason")
+    reasons = pa.DictionaryArray.from_arrays(pa.array([0] * 300), pa.array(["x" * 1_000_000]))
+    how = {
+        "store_schema": False,
+        "dictionary_pagesize_limit": 1 << 22,
+        "compression": "zstd",
+        "write_statistics": False,
+    }
+    pq.write_table(many.set_column(place, "reason", reasons), path, **how)
+    assert path.stat().st_size < 20_000
+    tracked = pa.total_allocated_bytes()
+    with pytest.raises(BadInput, match="too large to be results"):
+        read_results(path)
+    assert pa.total_allocated_bytes() - tracked < 1 << 22
+
+
 def test_an_evaluation_is_read_once_however_many_models_there_are(
     given: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -342,15 +342,16 @@ def test_a_connection_that_was_ended_between_charges_is_made_anew(server, ledger
 
 @pytest.fixture
 def at(monkeypatch):
-    """Does something before, or after, the first statement of this kind that is executed."""
+    """Does something before, or after, the first statement of this kind that is executed, or a later one."""
 
-    def meddle(kind, *, before=lambda: None, after=lambda: None):
-        execute, once = psycopg.Connection.execute, []
+    def meddle(kind, *, before=lambda: None, after=lambda: None, place=1):
+        execute, seen = psycopg.Connection.execute, []
 
         def meddled(self, query, *more, **options):
-            mine = not once and (query if isinstance(query, str) else query.decode()).lstrip().startswith(kind)
-            if mine:
-                once.append(True)
+            if (query if isinstance(query, str) else query.decode()).lstrip().startswith(kind):
+                seen.append(query)
+            if mine := len(seen) == place and seen[-1] is query:
+                seen.append(None)
                 before()
             done = execute(self, query, *more, **options)
             if mine:
@@ -628,13 +629,61 @@ def test_a_copy_to_a_ledger_that_exists_leaves_both_alone(file, ledger, address)
 
 
 def test_a_copy_that_loses_its_server_is_finished_by_the_same_command(server, file, address, at):
-    at("COMMIT", before=server.stop)
+    at("COMMIT", before=server.stop, place=2)  # the first is that of the sign in the database
     try:
         assert "run the same command again" in told(file, address, use=copy)
     finally:
         server.start()
     assert "is closed" in told(file) and "there is no" in told(address, use=Ledger.open)
     assert copy(file, address) == 6 and charge(Ledger.open(address)).number == 7
+
+
+def test_a_copy_that_loses_its_server_before_it_begins_leaves_the_old_ledger_open(server, file, address, at):
+    at("COMMIT", before=server.stop)
+    try:
+        assert "may have been made, or not" in told(file, address, use=copy)
+    finally:
+        server.start()
+    assert charge(file).number == 5 and copy(file, address) == 7 and "is closed" in told(file)
+
+
+@pytest.fixture
+def elsewhere(server, monkeypatch):
+    """An address without host and database, and a function by which it leads to another database from then on."""
+    settings = {"HOST": "127.0.0.1", "PORT": server.port, "USER": "veil", "PASSWORD": "se/cr@t"}
+    names = iter([f"db{next(numbers)}", f"db{next(numbers)}"])
+
+    def turn():
+        monkeypatch.setenv("PGDATABASE", name := next(names))
+        sql(server, f"CREATE DATABASE {name}")
+
+    for name, value in settings.items():
+        monkeypatch.setenv(f"PG{name}", str(value))
+    turn()
+    return "postgresql:///?ledger=clinic", turn
+
+
+def test_a_ledger_is_not_copied_again_to_where_its_address_leads_by_then(file, elsewhere):
+    address, turn = elsewhere
+    copy(file, address)
+    turn()
+    assert "another database now than the one where the copy began" in told(file, address, use=copy)
+    Ledger.create("postgresql:///?ledger=another", 1, "other")  # the tables are there
+    assert "find the first" in told(file, address, use=copy)
+    assert "there is no" in told(address, use=Ledger.open)
+
+
+def test_a_copy_whose_end_is_not_known_is_finished_nowhere_else(file, elsewhere, at):
+    """Its server may have it after all."""
+    address, turn = elsewhere
+
+    def lose():
+        raise psycopg.OperationalError
+
+    at("COMMIT", after=lose, place=2)
+    assert "run the same command again" in told(file, address, use=copy)
+    turn()
+    assert "another database now" in told(file, address, use=copy)
 
 
 def test_a_copy_cannot_be_charged_before_the_old_one_is_closed(file, address, monkeypatch):

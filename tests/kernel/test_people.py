@@ -3,7 +3,7 @@
 import io
 from collections import Counter
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,8 @@ SAME: list[list[Any]] = [
     ["a", "a "],
     ["A"],
     ["\ud800"],
+    ["2020-01-31 Ann"],
+    ["1e20x"],
     ["\udcff", b"\xff"],
     ["ﬁ"],
     ["fi"],
@@ -164,6 +166,58 @@ def test_a_spelling_is_its_own_spelling_and_no_number_changes_its_value(text: st
     assert spelling(spelling(text)) == spelling(text)
     if NUMBER.fullmatch(text):
         assert Decimal(spelling(text)) == Decimal(text)
+
+
+MOMENT = datetime(2020, 1, 2, 9, 30, 0, 500_000)
+IDENTITY = UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")
+BEYOND = 2**24 + 1  # a short float makes another number of it
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [MOMENT, pd.Timestamp(MOMENT), np.datetime64(MOMENT), MOMENT.replace(tzinfo=UTC)],
+        ["2020-01-02T09:30:00.5", "2020-01-02 09:30:00.500000", "2020-01-02T09:30:00.5Z", "2020-01-02 10:30:00.5+01"],
+        *(pa.array([MOMENT], pa.timestamp(unit, zone)) for unit in ("ms", "ns") for zone in (None, "UTC")),
+        pa.array([86400], pa.duration("s")),
+        pa.array([86400], pa.duration("ns")),
+    ],
+)
+def test_a_moment_is_nobody_for_each_type_writes_it_in_a_way_of_its_own(moments: Any) -> None:
+    """With a zone in one file and none in another, a person would be two."""
+    assert {*numbers_of(as_column(moments, "id"), {}).tolist()} == {NO_ONE}
+
+
+def test_a_uuid_is_one_person_whether_a_file_has_it_as_text_or_as_bytes() -> None:
+    columns = [[IDENTITY, str(IDENTITY), IDENTITY.bytes], pa.array([IDENTITY.bytes], pa.binary(16))]
+    known: dict[str, int] = {}
+    found = {number for column in columns for number in numbers_of(as_column(column, "id"), known).tolist()}
+    assert len(found) == 1 and NO_ONE not in found
+
+
+@pytest.mark.parametrize(
+    "short",
+    [
+        np.array([BEYOND], np.float32),
+        objects([np.float32(BEYOND)]),
+        pa.array([float(BEYOND)], pa.float32()),
+        pa.array([float(BEYOND)], pa.float32()).dictionary_encode(),
+        pd.Series([BEYOND], dtype="Float32"),
+        pl.Series([BEYOND], dtype=pl.Float32),
+        np.array([2049], np.float16),
+        [repr(float(2**60 + 1))],
+        ["1.152921504606847E+18"],
+    ],
+)
+def test_a_number_that_its_type_has_changed_is_nobody(short: Any) -> None:
+    """The same person's rows elsewhere have the whole number: these few would be a second person's."""
+    assert numbers_of(as_column(short, "id"), {}).tolist() == [NO_ONE]
+
+
+def test_short_floats_are_the_people_of_the_whole_numbers_that_they_hold() -> None:
+    whole = numbers_of(np.array([1, 2**24 - 1]), {}).tolist()
+    for kind in (np.float32, np.float64):
+        assert numbers_of(np.array([1, 2**24 - 1, np.nan], kind), {}).tolist() == [*whole, NO_ONE]
 
 
 def test_a_float_that_may_be_several_whole_numbers_is_nobody() -> None:

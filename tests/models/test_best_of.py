@@ -1,5 +1,7 @@
 """BestOf: the exact law of what comes out, what it costs, and that the number of tries is told nobody."""
 
+import traceback
+from collections.abc import Iterator
 from fractions import Fraction
 from math import exp, log
 
@@ -25,6 +27,7 @@ from veil import (
 )
 from veil.audit.tables import LONE
 from veil.audit.tables import SCHEMA as SMALL
+from veil.kernel.verbs import best
 from veil.kernel.verbs.best import tries
 from veil.models.best_of import RATES, attempt, mean_tries, rate_of
 from veil.plans.outcome import OWN_LEDGERS
@@ -148,6 +151,30 @@ def test_a_saved_model_is_one_of_the_method_that_came_out(tmp_path):
     assert np.array_equal(again.predict_proba(SOME), model.predict_proba(SOME))
     assert again.verdict_.level == "unknown" == model.verdict_.level
     assert "best_of" in model.report() and "best_of" in again.report()
+
+
+def shown_of(error):
+    """What debuggers and notebooks show beside an error: the variables of the verb's own frames."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == best.__file__]
+    return [value for frame in frames for value in frame.f_locals.values()]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError, ValueError])
+def test_an_error_shows_nothing_of_tries_before_it_nor_how_many_there_were(kind):
+    """The try that failed is what came out; a better or worse one before it is lost, whoever looks at the error."""
+    source, made = open_source(LONE, SMALL, Ledger(2, "audit"), noise=8), []
+
+    def fail_at_last(inner):
+        if len(made) == 3:
+            raise kind
+        made.append(f"model {len(made)}")
+        return made[-1], len(made)
+
+    with pytest.raises(kind) as error:
+        source.best_of([fail_at_last], Budget(2), rate=Fraction(1, 1000))
+    seen = shown_of(error.value)
+    assert len(made) == 3 and seen and "model" not in repr(seen)
+    assert not any(isinstance(one, (int, Iterator)) for one in seen) and error.value.__context__ is None
 
 
 def test_with_a_huge_budget_it_is_the_best_model_of_a_part_of_the_rows():

@@ -5,7 +5,8 @@ import os
 import signal
 import sys
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pyarrow
@@ -65,8 +66,30 @@ app.command(epilog="Example: veil demo --epsilon 0.5")(demo.demo)
 STOPPED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 
-class PlainFlags:
-    """A command whose help shows no type after a flag, since flags take no value."""
+@contextmanager
+def _discreet() -> Iterator[None]:
+    """Leave passwords out of complaints about the words of a command, which repeat these."""
+    try:
+        yield
+    except Exception as error:
+        problem: Any = error
+        if hasattr(problem, "format_message"):
+            said = without_passwords(problem.format_message(), sys.argv)
+            problem.format_message = lambda: said
+        raise
+
+
+class Plain:
+    """A command whose help shows no type after a flag, since flags take no value, and whose complaints show no
+    password."""
+
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        with _discreet():
+            return super().make_context(*given, **more)  # type: ignore[misc]  # of the command it is mixed into
+
+    def invoke(self, ctx: Any) -> Any:
+        with _discreet():
+            return super().invoke(ctx)  # type: ignore[misc]
 
     def get_params(self, ctx: Any) -> list[Any]:
         found: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command it is mixed into
@@ -75,11 +98,11 @@ class PlainFlags:
         return found
 
 
-class Command(PlainFlags, TyperCommand):
+class Command(Plain, TyperCommand):
     """A command."""
 
 
-class Group(PlainFlags, TyperGroup):
+class Group(Plain, TyperGroup):
     """A group of commands."""
 
 
@@ -118,7 +141,7 @@ def main(app: typer.Typer = app) -> None:
             echo("veil: stopped", err=True)
         raise
     except VeilError as error:
-        echo(f"veil: {without_passwords(str(error))}", err=True)
+        echo(f"veil: {without_passwords(str(error), sys.argv)}", err=True)
         sys.exit(error.exit_code)
     except Exception as error:
         if os.environ.get("VEIL_DEBUG"):

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..addresses import is_spark
+from ..addresses import is_spark, without_passwords
 from ..choice.trace import Prediction, in_words
 from ..display import absent, amount, number, readable
 from ..errors import BadInput, LedgerProblem
@@ -96,12 +96,12 @@ def rows_at(place: Path | str, encoding: str = "utf-8", multiline: bool = False)
 
 def open_ledger(ledger: str | None, note: str, out: Path | None) -> Ledger | None:
     """The ledger that a command names, or None; its receipts will bear the note and the name of the file."""
-    return None if ledger is None else Ledger.open(ledger).noted(note, file=out or "")
+    return None if ledger is None else Ledger.open(ledger).noted(without_passwords(note), file=out or "")
 
 
 def own_ledger(cost: Budget, schema: Schema, note: str, out: Path | None) -> Ledger:
     """A ledger in memory with this cost as its limit, for a command without a ledger."""
-    return Ledger(cost, schema.name).noted(note, file=out or "")
+    return Ledger(cost, schema.name).noted(without_passwords(note), file=out or "")
 
 
 @contextmanager
@@ -179,7 +179,8 @@ def _saying(done: list[Path], coming: list[Path]) -> Iterator[Callable[[Path], N
         yield done.append
     except BaseException:
         lost = ", ".join(str(path) for path in coming if path not in done)
-        echo(f"veil: saved and whole: {', '.join(map(str, done))}; not saved: {lost}", err=True)
+        said = f"saved and whole: {', '.join(map(str, done))}; not saved: {lost}"
+        echo(f"veil: {without_passwords(said)}", err=True)
         raise
 
 

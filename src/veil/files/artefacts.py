@@ -236,8 +236,9 @@ def _content(parts: Mapping[str, bytes], kind: str) -> Outcome[Any]:
         tuple(_unpack_release(packed, receipts, arrays) for packed in body.pop(name, ()))
         for name in ("releases", "searched")  # before 0.3 there was no search
     )
+    owner = Owner(schema)  # one for all: a grid that is named again and again is checked once
     for release in releases:
-        _check_release(release, schema)
+        _check_release(release, owner)
     insist(all(map(_can_be_shown, searched)))
     method, settings, _ = body.pop("method"), body.pop("settings"), body.pop("private")  # receipts say that
     insist(bool(receipts) and isinstance(method, str) and isinstance(settings, dict))
@@ -254,16 +255,16 @@ def _can_be_shown(release: Release[Any]) -> bool:
     return release.receipt.verb == "count" and release.value.dtype == np.int64 and release.value.shape == shape
 
 
-def _check_release(release: Release[Any], schema: Schema) -> None:
+def _check_release(release: Release[Any], owner: Owner) -> None:
     """Raise unless a release of counts has the type and shape that its question asks for."""
     insist(release.scale is None or (isinstance(release.scale, float) and 0 <= release.scale < 2**40))
     insist(release.question is None or release.receipt.verb in COUNTS)
     if release.question is not None:
-        _check_question(release.question, schema)
+        _check_question(release.question, owner)
     if type(release.value).__name__ in KINDS and type(release.value) is not SparseCounts:
-        _check_question(release.value, schema)  # that was chosen
+        _check_question(release.value, owner)  # that was chosen
     if release.receipt.verb in COUNTS:
-        _check_counts(release, schema)
+        _check_counts(release, owner.schema)
     else:
         _check_choice(release.receipt.verb, release.value)
 
@@ -297,10 +298,10 @@ def _check_counts(release: Release[Any], schema: Schema) -> None:
         _check_sparse(release.value, release.question.size * len(release.classes), len(release.classes))
 
 
-def _check_question(question: Any, schema: Schema) -> None:
-    Owner(schema)(question, dense=False)
-    for axis in question.axes if type(question) is Grid else ():
+def _check_question(question: Any, owner: Owner) -> None:
+    for axis in question.axes if type(question) is Grid and id(question) not in owner.known else ():
         insist(all(isinstance(name, str) for name in axis.names))
+    owner(question, dense=False)
 
 
 def _check_sparse(value: SparseCounts, cells: int, classes: int) -> None:

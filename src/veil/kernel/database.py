@@ -151,7 +151,7 @@ class Database(Store):
             pass
 
     @contextmanager
-    def created(self, lines: Sequence[bytes]) -> Iterator[None]:
+    def created(self, lines: Sequence[bytes]) -> Iterator[Transaction]:
         """Make a new ledger of these lines, whole or not at all, when the body is done; never over an existing one."""
         with self._explained(), self._connected(os.getpid(), write=True) as connection:
             connection.execute("SELECT pg_advisory_xact_lock(1447381324)")  # the layout is made by one at a time
@@ -161,7 +161,7 @@ class Database(Store):
             refuse(new.rowcount != 1, wording.EXISTS.format(self), LedgerProblem)
             turn = [(self.ledger, number, line.decode().rstrip("\n")) for number, line in enumerate(lines, 1)]
             connection.cursor().executemany(APPEND, turn)
-            yield
+            yield Transaction(self, connection, os.getpid())
             self.commit(connection, wording.UNSURE_MADE)
 
     @contextmanager

@@ -2,7 +2,7 @@
 
 import re
 from contextlib import suppress
-from datetime import date, time, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,34 +12,34 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..schema.encoding import BLOCK, TEXT, arrow_of, in_blocks, is_text, of_each, plain, text_or_none
-from ..schema.spelling import MIDNIGHT, NUMBER, spelling
+from ..schema.encoding import BLOCK, TEXT, arrow_of, in_blocks, is_text, objects_of, of_each, plain, text_or_none
+from ..schema.spelling import BLANK, NUMBER, spelling
 from .noise import Noise
 
 NO_ONE, RANKED, MIX = -1, 1 << 21, np.int64(0x9E3779B97F4A7C1)  # RANKED: rows at a time; MIX: any large odd number
 WHOLE, SHORT = re.compile("[1-9][0-9]{0,17}"), re.compile("[A-Za-z][0-9A-Za-z]{4,6}[0-9]")  # each is its own spelling
 LONG = re.compile("[0-9A-Za-z][!-~]{8,255}")  # and so is each of these that is not
-RESPELT = re.compile(f"{NUMBER.pattern}|{MIDNIGHT.pattern}")
-NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, time, timedelta, UUID)
-NOBODY = {None, "", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
+NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, UUID)
+MOMENT, LARGE = re.compile("[0-9]{4}(-[0-9]{2}){2}[T ][0-9]+:"), re.compile(r"[0-9]+\.?[0-9]*[eE]\+?0*[1-9][0-9]{1,2}")
+RESPELT, SHORTER = re.compile(f"{NUMBER.pattern}|{MOMENT.pattern}.*"), (pa.float16(), pa.float32())
+NOBODY = {"", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
 ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what readers take for floats that are no numbers
 
 
 def numbers_of(people: Any, number_of: dict[str, int]) -> npt.NDArray[Any]:
-    """The number of the person of each row, `NO_ONE` for nobody; it follows from that row's id alone (`person_id`).
-    Whole numbers stand for themselves, short texts for their letters, and whoever else is new gets the next number
-    below zero in `number_of`, so people are the same in all blocks and batches."""
+    """The number of the person of each row, `NO_ONE` for nobody, by its id alone (`person_id`): a whole number itself,
+    that of a short text's letters, or the next below zero in `number_of`, the same in all blocks and batches."""
 
     def number(value: Any) -> int:
         known = person_id(value) or ""
         short = SHORT.fullmatch(known) and int.from_bytes(known.ljust(8, "!").encode())
-        own = int(known) if WHOLE.fullmatch(known) else short
-        return own or number_of.setdefault(known, NO_ONE - len(number_of))
+        return (int(known) if WHOLE.fullmatch(known) else short) or number_of.setdefault(known, NO_ONE - len(number_of))
 
     def numbers(block: Any) -> npt.NDArray[Any]:
         with suppress(Exception):  # the quick ways to the same
             array = arrow_of(block)
             array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+            block = objects_of(array.to_numpy(zero_copy_only=False)) if array.type in SHORTER else block
             texts: Any = is_text(array.type, (*TEXT, pa.types.is_integer)) and array.cast(pa.string())
             if pc.all(matches(texts, WHOLE), skip_nulls=False).as_py():
                 return np.asarray(texts.cast(pa.int64()))
@@ -80,15 +80,15 @@ def keep_per_person(numbers: npt.NDArray[Any], most: int, noise: Noise) -> npt.N
 def person_id(value: Any) -> str | None:
     """The text that all rows of a person share, None for nobody; it follows from the value alone.
 
-    Nobody: what is missing or blank, what a reader takes for missing, objects without a text of their own (two with the
-    same content may be written in two ways), and floats from 2^53 on, for which several whole numbers may stand.
+    Nobody: what is missing or blank, or taken for that by a reader, floats for which several numbers may stand, moments
+    and other objects without a text of their own (two with the same content may be written in two ways).
     """
     try:
-        value = plain(value)
-        vague = isinstance(value, (float, np.floating)) and not -(2**53) < float(value) < 2**53
-        named = isinstance(value, NAMING) and not vague
-        text = value if type(value) is str else text_or_none(value) if named else None
-        known = None if text is None else spelling(text)
+        value, raw = plain(value), value
+        value = UUID(bytes=raw) if type(raw) is bytes and len(raw) == 16 and not value.isprintable() else value
+        vague = isinstance(value, (float, np.floating)) and not abs(float(value)) < min(2 / np.finfo(value).eps, 2**53)
+        text = (isinstance(value, NAMING) and not vague and text_or_none(value)) or ""
+        known = "" if LARGE.fullmatch(text.strip(BLANK)) else spelling(text)
     except Exception:
         return None
-    return None if known in NOBODY or known.lstrip("+-").lower() in ENDLESS else known  # type: ignore[union-attr]
+    return None if known in NOBODY or known.lstrip("+-").lower() in ENDLESS or MOMENT.match(known) else known

@@ -15,6 +15,8 @@ attempt that raises ends all of them: the best possible score, seen sooner. A fi
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import repeat, starmap
+from operator import itemgetter
 from typing import Any, Self
 
 from ... import wording
@@ -42,16 +44,15 @@ class Trying(Splitting):
         """
         attempts, budget, chance = [*attempts], Budget(budget), exact(rate, "the rate")
         refuse(not attempts or not Fraction(1, 1000) <= chance <= 10, wording.ATTEMPTS)
-        half, best = Budget(budget.epsilon / 2), list[tuple[Any, int]]()
-        self._per_row(half)
+        self._per_row(half := Budget(budget.epsilon / 2))
         receipt = self._charge("best_of", f"a random number of attempts of {len(attempts)} kinds", budget)
-        with quiet(), told(lambda *_: None):
-            for _ in range(tries(chance, self._noise)):
-                attempt = attempts[int(self._noise.below(len(attempts), 1)[0])]
-                made, score = attempt(self._inside(half))
-                if not best or int(score) > best[0][1]:
-                    best = [(made, int(score))]
-        return self._wrap(best[0][0], None, receipt)
+        with quiet(), told(lambda *_: None):  # what lost, and how many tries there were, is in no frame that is shown
+            best = max(starmap(self._tried, repeat((attempts, half), tries(chance, self._noise))), key=itemgetter(1))
+        return self._wrap(best[0], None, receipt)
+
+    def _tried(self, attempts: Sequence[Callable[[Self], tuple[Any, int]]], half: Budget) -> tuple[Any, int]:
+        made, score = attempts[int(self._noise.below(len(attempts), 1)[0])](self._inside(half))
+        return made, int(score)
 
     def _inside(self, budget: Budget) -> Self:
         """The same rows with an account of this budget alone, of which no ledger outside tells."""
