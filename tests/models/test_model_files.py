@@ -155,6 +155,20 @@ def test_a_grid_that_answers_name_again_and_again_is_checked_once(model, path, r
     assert len(checked) == sum(len(grid.axes) for grid in grids) > 0
 
 
+def test_a_file_names_no_more_codes_again_than_may_be_read(tree, rows, monkeypatch):
+    """Half a megabyte, a tree whose nodes all name one large grid, took all memory."""
+    model = load_model(tree)
+    said, named = model.predict_proba(rows), json.loads(zipfile.ZipFile(tree).read("model.json"))
+    for most in (0, 5):
+        monkeypatch.setattr(artefacts, "MOST_NAMED", most)
+        monkeypatch.setattr("veil.files.parts.MOST_NAMED", most)
+        with pytest.raises(BadInput, match="damaged or changed"):
+            load_model(tree)
+        model.save(again := tree.with_name(f"again{most}.veil"))  # what would be too much is written out
+        assert np.array_equal(load_model(again).predict_proba(rows), said)
+        assert len(zipfile.ZipFile(again).read("model.json")) > len(json.dumps(named))
+
+
 def test_a_newer_version_is_told_from_a_broken_file(path):
     rewrite(path, lambda parts: parts.update({"manifest.json": b'{"format": 99, "parts": {}}'}))
     with pytest.raises(BadInput, match="newer version of Veil"):

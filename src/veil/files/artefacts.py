@@ -47,7 +47,7 @@ from ..questions import (
 from ..schema import Schema
 from ..schema.encoding import quiet
 from ..views import COUNTS
-from .parts import MOST, MOST_JSON, Arrays, insist, open_parts, read_json
+from .parts import MOST, MOST_JSON, MOST_NAMED, Arrays, codes_of, insist, open_parts, read_json
 
 FORMAT = 2  # in the first, every grid was written wherever it came
 SCORERS = (CellScores, Linear, Odds, PathScores, Sum)
@@ -76,10 +76,13 @@ Held = TypeVar("Held")
 
 @dataclass
 class Written:
-    """What is in a file so far and not written again: the arrays, and the places of grids by what they hold."""
+    """What is in a file so far: the arrays, the places of grids by what they hold, how many grids were written, and how
+    many codes those have that were named again."""
 
     arrays: list[Any] = field(default_factory=list)
     grids: dict[Any, int] = field(default_factory=dict)
+    places: int = 0
+    named: int = 0
 
 
 def make_parts(kind: str, outcome: Outcome[Any]) -> dict[str, bytes]:
@@ -188,11 +191,12 @@ def _pack(value: Any, written: Written) -> Any:
 
 
 def _pack_grid(grid: Grid, written: Written) -> dict[str, Any]:
-    """The grid, or its place if the file has one with the same groups and names."""
+    """The grid, or its place if the file has one with the same groups and names. So many codes may be named again."""
     key = tuple([(axis.column, axis.groups, axis.names) for axis in grid.axes])
-    if key in written.grids:
+    if key in written.grids and written.named + codes_of(grid) <= MOST_NAMED:
+        written.named += codes_of(grid)
         return {"grid": written.grids[key]}
-    written.grids[key] = len(written.grids)
+    written.grids[key], written.places = written.places, written.places + 1
     return _pack_fields(grid, written)
 
 

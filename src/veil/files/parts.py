@@ -22,6 +22,7 @@ LETTERS = 12  # bytes of JSON for each list or map in it, at least
 FEW = 1000  # lists and maps that may be shorter
 END = struct.Struct("<4s4H2LH")  # of a zip: a mark, four numbers, size and place of the list, comment
 TYPES = ("int64", "uint8", "float64", "bool", "int8", "int16", "int32", "uint16", "uint32", "uint64", "float32")
+MOST_NAMED = 1 << 25  # codes of all grids that are named again, as long as they would be written out
 MOST_EMPTY = 1 << 16  # rows or columns of an array without numbers
 
 
@@ -69,18 +70,25 @@ def read_array(text: bytes) -> npt.NDArray[Any]:
     return np.frombuffer(text, dtype, offset=stream.tell()).reshape(shape, order="F" if fortran else "C")
 
 
+def codes_of(grid: Any) -> int:
+    """The number of codes that a grid puts into groups, which is what it takes where it is used."""
+    return sum(len(axis.groups) for axis in grid.axes)
+
+
 class Arrays:
     """The arrays of a file, each of which can be taken once, so that naming one often takes no more memory; and the
     grids that were read so far, each of which can be named again."""
 
     def __init__(self, parts: list[bytes]) -> None:
         self._parts: dict[int, bytes] = dict(enumerate(parts))
-        self.grids: list[Any] = []
+        self.grids, self.named = list[Any](), 0
 
     def grid(self, place: Any) -> Any:
         """The grid with this index."""
         insist(type(place) is int and 0 <= place)
-        return self.grids[place]
+        self.named += codes_of(found := self.grids[place])
+        insist(self.named <= MOST_NAMED)
+        return found
 
     def take(self, place: Any) -> npt.NDArray[Any]:
         """The array with this index."""
