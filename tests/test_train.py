@@ -54,6 +54,12 @@ def test_a_linear_model_is_trained_reported_and_used(files, fair, method):
     assert "<caption>Weights</caption>" in Path("model.html").read_text()
 
 
+def test_methods_that_are_left_out_for_one_reason_are_named_together(files):
+    said = train(epsilon="0.0001")
+    assert said.count("Left out: ") == 1
+    assert "Left out: privpfc, logistic, blend, since epsilon is too small" in said
+
+
 def test_a_private_model_is_not_marked(files):
     assert "NOT private" not in train() and load_model("model.veil").private_
 
