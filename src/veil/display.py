@@ -142,11 +142,12 @@ def readable(text: object, most: int = 60) -> str:
 def absent(wanted: Sequence[object], present: Iterable[object], of: str) -> str:
     """A sentence about the columns that are not there, which names those that may be meant; "" if all are there.
 
-    A file may have no line of names: then a row stands in its place. So other names are repeated only where one at
-    least is as wanted, or where they are the same but for case and punctuation.
+    A file may have no line of names: then a row stands in its place, and a pivoted table has values as names. So a name
+    is repeated only if it is like a wanted one: nearly, where one at least is there as wanted, else but for case and
+    punctuation.
 
     >>> absent(["age", "town"], ["Age", "town"], "the rows")
-    "the rows have no column 'age' (did you mean 'Age'?): check the names against the schema; there are Age, town"
+    "the rows have no column 'age' (did you mean 'Age'?): check the names against the schema"
     """
     known = {name: None for name in present if isinstance(name, str)}
     missing = [name for name in wanted if name not in known]
@@ -155,7 +156,7 @@ def absent(wanted: Sequence[object], present: Iterable[object], of: str) -> str:
     named, others = len(missing) < len(wanted), [*known.keys() - {*wanted}]
     told = ", ".join(_meant(name, sorted(others), named) for name in missing[:TOLD])
     more = f" and {len(missing) - TOLD:,} more" if len(missing) > TOLD else ""
-    where = _others(known) if named else "" if "?" in told else ", and that the first line of a file has them"
+    where = "" if named or "?" in told else ", and that the first line of a file has them"
     return f"{of} have no column {told}{more}: check the names against the schema{where}"
 
 
@@ -169,11 +170,6 @@ def _meant(name: object, known: Sequence[str], named: bool) -> str:
 
 def _plain(name: object) -> str:
     return re.sub(r"[\W_]+", "", str(name).lower())
-
-
-def _others(known: Mapping[str, None]) -> str:
-    """The columns that there are, if they are few."""
-    return f"; there are {', '.join(map(readable, known))}" if len(known) <= TOLD else ""
 
 
 def of_texts(schema: Any, to_publish: bool = False) -> str:
