@@ -95,6 +95,15 @@ def whole_rows(value: float) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
+def row_count(value: float) -> str:
+    """About how many rows, to a tenth: an answer has 4.05e-05 rows only on paper.
+
+    >>> row_count(12.34)
+    '12.3'
+    """
+    return number(round(value, 1) + 0.0)  # no -0
+
+
 def between_rows(low: float, high: float, word: str = "to") -> str:
     """An interval of numbers of rows, in whole ones that hold it.
 
@@ -150,8 +159,7 @@ def absent(wanted: Sequence[object], present: Iterable[object], of: str) -> str:
     "the rows have no column 'age' (did you mean 'Age'?): check the names against the schema"
     """
     known = {name: None for name in present if isinstance(name, str)}
-    missing = [name for name in wanted if name not in known]
-    if not missing:
+    if not (missing := [name for name in wanted if name not in known]):
         return ""
     named, others = len(missing) < len(wanted), [*known.keys() - {*wanted}]
     told = ", ".join(_meant(name, sorted(others), named) for name in missing[:TOLD])

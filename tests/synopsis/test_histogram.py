@@ -323,3 +323,8 @@ def test_with_a_huge_epsilon_answers_are_exact_and_intervals_have_no_width(visit
         truth = (visits.age.between(*ages) & (visits.kind == kinds)).sum()
         assert made.query(age=ages, kind=kinds).interval() == pytest.approx((truth, truth), abs=0.01)
     assert made.query().interval() == pytest.approx((ROWS, ROWS), abs=0.01)
+
+
+def test_an_answer_is_told_to_a_tenth_of_a_row():
+    assert repr(Answer(4.05e-05, 1e-6)) == "about 0 rows, 95 % sure between 0 and 0"
+    assert repr(Answer(12.34)) == "about 12.3 rows; how sure is not known"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 
-from ..display import number
+from ..display import number, row_count
 from ..errors import BadInput
 from ..files.tables import check_table_path, new_file, read_csv, write_table, writing
 from .output import Json, check_paths, console, print_json, show_table
@@ -52,7 +52,7 @@ def query(
         return
     known = [name for name in next(iter(answers), {}) if any(found[name] is not None for found in answers)]
     rows = [
-        (_said(box) or "all rows", *(_shown(found[name]) for name in known))
+        (_said(box) or "all rows", *(_shown(name, found[name]) for name in known))
         for box, found in zip(asked, answers, strict=True)
     ]
     show_table("About how many rows", ["where", *known], rows[:SHOWN])
@@ -90,5 +90,7 @@ def _text(value: Any) -> str:
     return f"in {', '.join(value)}" if isinstance(value, list) else f"= {value}"
 
 
-def _shown(value: float | None) -> str:
-    return "" if value is None else number(value)
+def _shown(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return number(value) if name == "standard_error" else row_count(value)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import html_table, number, readable, text_table
+from ..display import html_table, number, readable, row_count, text_table
 from ..errors import BadInput
 from ..kernel import Release
 from ..questions import Axis
@@ -80,7 +80,7 @@ class Estimate:
 
     def __repr__(self) -> str:
         error = f"standard error {number(self.standard_error)}"
-        return f"about {number(self.count)} rows, {error}{_mark(self.threshold)}"
+        return f"about {row_count(self.count)} rows, {error}{_mark(self.threshold)}"
 
 
 def _unused(name: str, taken: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.ndimage import map_coordinates
 from scipy.special import ndtri
 
-from ...display import number, readable
+from ...display import readable, row_count
 from ...errors import BadInput
 from ...plans.ranges.domain import Domain
 from ...plans.ranges.spread import Spread
@@ -68,9 +68,10 @@ class Answer:
         return {"count": self.count, "low": low, "high": high}
 
     def __repr__(self) -> str:
-        found = self.interval()
-        said = f", 95 % sure between {number(found[0])} and {number(found[1])}" if found else "; how sure is not known"
-        return f"about {number(self.count)} rows{said}"
+        low, high = map(row_count, self.interval() or (0, 0))
+        known = self.standard_error is not None
+        said = f", 95 % sure between {low} and {high}" if known else "; how sure is not known"
+        return f"about {row_count(self.count)} rows{said}"
 
 
 def weights_of(schema: Schema, wanted: Mapping[str, Any]) -> list[Numbers]:
