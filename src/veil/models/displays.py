@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..choice.trees import jostle
 from ..display import COLOURS, number, readable
 from ..errors import BadInput
+from ..plans.outcome import Outcome
 from ..plans.replay import Replay
 from ..plans.trees.branches import Node
 from ..plans.trees.jostle import grow_jostle
@@ -36,7 +38,7 @@ def tree_nodes(model: Any) -> tuple[Node, Any]:
     check_is_fitted(model)
     if model.method != "tree":
         raise BadInput("only a DecisionTreeClassifier is a single tree")
-    root, prior = _grown(model, [])
+    root, prior = _kept(model.outcome_)
     if root.partition().describe() != model.scorer_.partition.describe():
         raise BadInput("the model was made by another version of Veil: fit it again to draw it")
     return root, prior
@@ -46,17 +48,23 @@ def tree_decisions(model: Any) -> list[Decision]:
     """What was decided about each node of a fitted tree of preset "jostle", in the order of deciding."""
     check_is_fitted(model)
     noted = list[Decision]()
-    _grown(model, noted)
+    _grown(model.outcome_, noted)
     return noted
 
 
-def _grown(model: Any, noted: list[Decision]) -> tuple[Node, Any]:
+@lru_cache(1)  # a report needs it several times, and a tree of 37,000 leaves takes seconds to grow
+def _kept(outcome: Outcome[Any]) -> tuple[Node, Any]:
+    """What `_grown` gives, the last one kept: only to be looked at."""
+    return _grown(outcome, [])
+
+
+def _grown(outcome: Outcome[Any], noted: list[Decision]) -> tuple[Node, Any]:
     """The tree grown again from the saved releases, and the class shares over all rows."""
-    outcome, preset, depth = model.outcome_, model.settings_["preset"], model.settings_["depth"]
-    source: Any = Replay(model.schema_, outcome.releases[len(outcome.known) :])
+    preset, depth = outcome.settings["preset"], outcome.settings["depth"]
+    source: Any = Replay(outcome.schema, outcome.releases[len(outcome.known) :])
     totals = next(iter(outcome.known), None)
     if preset != JOSTLE:
-        more = {name: model.settings_.get(name) for name in ("criterion", "shares")}  # earlier versions had none
+        more = {name: outcome.settings.get(name) for name in ("criterion", "shares")}  # earlier versions had none
         return grow_tree(source, outcome.left, preset=preset, depth=depth, totals=totals, **more)
     learner = jostle(depth)
     (root,) = grow_jostle(source, outcome.left, learner, totals=totals, noted=noted)
