@@ -145,8 +145,6 @@ What differs from the paper:
 - Its census extracts were not published. In their stead: `acs_national2019` (American Community Survey, income above
   50,000), `acs_ipums_binary` and `br2000` (extracts that were published with PrivBayes, without names for their
   columns). Adult and Bank are the paper's tables.
-- Runs of projected histograms on Adult, in the part on Vinterbo's paper, and the models without privacy here are from
-  before its schema had finer bins of money (8 instead of 16). Those of PrivPfC and of all its rivals are not.
 - The grid is chosen by a score whose range is 1.178, not 2.2, which leaves nearly twice the signal at the same cost.
 - Candidates are {POOL[0]:,} to {POOL[1]:,} grids drawn at random from the schema, more if more rows stand out of the
   noise; the published code enumerates them in the order of names until it has 10,000. Hierarchies are ours, and so are
