@@ -181,8 +181,8 @@ def _methods() -> Iterable[str]:
                 given = {"score": score, "rules": "paper", "share": share, "words_per_row": WORDS}
                 lines.append([f"{name}, {score}", *everywhere(way, epsilon, **given)])
         yield f"\nEpsilon {epsilon:g}:\n" + table(["method", *TEXTS], lines)
-    yield "\nWhat the paper says of accuracy. A cell is a text, an epsilon and, for clusters, a score; better is by more "
-    yield f"than the interval over folds:\n\n{listed(word_claims.methods())}\n" + SCORED
+    yield "\nWhat the paper says of accuracy. A cell is a text, an epsilon and, for clusters, a score; better is by "
+    yield f"more than the interval over folds:\n\n{listed(word_claims.methods())}\n" + SCORED
 
 
 def _curves() -> Iterable[str]:

@@ -114,11 +114,12 @@ def _rising() -> Finding:
 
 
 def _steeper() -> Finding:
-    said = order([rise(data, PAPER) for data in TABLES["projected"]])
+    rises = [rise(data, PAPER) for data in TABLES["projected"]]
+    each = ", ".join(f"{lead:+.3f} ± {margin:.3f}" for lead, margin in rises)
     return Finding(
         "AUC rises more steeply for small tables",
-        {AS_SAID: HOLDS, IN_ORDER: PART, OUT_OF_ORDER: NOT}[said],
-        f"{said[:1].upper()}{said[1:]}, from the smallest table to the largest.",
+        {AS_SAID: HOLDS, IN_ORDER: PART, OUT_OF_ORDER: NOT}[order(rises)],
+        f"From the smallest table to the largest: {each}; {order(rises)}.",
     )
 
 
