@@ -150,6 +150,12 @@ def test_the_guide_to_large_tables_shows_what_was_measured():
     assert script("scale").filled(page) == page and "| 10,000,000 rows |" in page
 
 
+def test_the_cards_of_algorithms_show_what_was_measured():
+    page = text_of(DOCS / "algorithms.md")
+    assert script("cards").filled(page) == page, "run `make docs`"
+    assert page.count("<!-- measured: ") == page.count("<!-- end -->") == 4
+
+
 def test_the_guide_to_evaluation_shows_how_often_intervals_held_and_they_held_about_as_often_as_they_say():
     assert script("auc_coverage").page() in text_of(DOCS / "guide" / "evaluation.md")
     kept = pyarrow.parquet.read_table(RESULTS / "auc-coverage.parquet").to_pylist()

@@ -23,7 +23,7 @@ def rival_claims() -> Iterable[str]:
     yield "\n![Shares of rows that PrivPfC and its rivals predict wrong](figures/reproduction-rivals.svg)\n"
     yield f"\nBeside its rivals, by the means over {RIVAL_FOLDS} folds: in how many of the cells that were run does "
     yield "PrivPfC predict fewer rows wrong, and in how many more:\n"
-    found = [name for name in RIVALS if any(_leads(ours, name) for ours in OURS)]
+    found = [name for name in RIVALS if any(leads(ours, name) for ours in OURS)]
     rows = [[NAMES[name], *(_by_means(ours, name) for ours in OURS)] for name in found]
     yield table(["rival", *(f"{NAMES[ours]}: fewer, more" for ours in OURS)], rows)
     worse = [f"{NAMES[name]} against {NAMES[ours]}" for name in found for ours in OURS if _loses(ours, name)]
@@ -39,9 +39,9 @@ def findings() -> list[Finding]:
 
 def _best(ours: str, claim: str, rivals: Sequence[str]) -> Finding:
     """Whether PrivPfC predicts fewer rows wrong than every one of these in a cell."""
-    least = [max(leads) for leads in zip(*(_leads(ours, rival) for rival in rivals), strict=True)]
+    least = [max(each) for each in zip(*(leads(ours, rival) for rival in rivals), strict=True)]
     held = sum(lead < 0 for lead in least)
-    each = "; ".join(f"{SHORT.get(rival, NAMES[rival])} {_ahead(ours, rival)}" for rival in rivals)
+    each = "; ".join(f"{SHORT.get(rival, NAMES[rival])} {ahead(ours, rival)}" for rival in rivals)
     return Finding(
         claim,
         judged(held, len(least), sum(lead > 0 for lead in least)),
@@ -50,13 +50,13 @@ def _best(ours: str, claim: str, rivals: Sequence[str]) -> Finding:
 
 
 def _genes() -> Finding:
-    held, of = sum(_ahead(ours, "privgene") for ours in OURS), sum(len(_leads(ours, "privgene")) for ours in OURS)
+    held, of = sum(ahead(ours, "privgene") for ours in OURS), sum(len(leads(ours, "privgene")) for ours in OURS)
     numbers = f"In {held} of {of} cells, with cells, tree and machine."
     return Finding("PrivPfC predicts fewer rows wrong than PrivGene", judged(held, of), numbers)
 
 
 def _larger() -> Finding:
-    held, of = sum(_ahead(ours, "majority") for ours in OURS), sum(len(_leads(ours, "majority")) for ours in OURS)
+    held, of = sum(ahead(ours, "majority") for ours in OURS), sum(len(leads(ours, "majority")) for ours in OURS)
     numbers = f"In {held} of {of} cells, with cells, tree and machine."
     return Finding("PrivPfC predicts fewer rows wrong than the larger class", judged(held, of), numbers)
 
@@ -69,7 +69,7 @@ def _majority() -> Finding:
     return Finding(f"{said}{MAJORITY['bank_additional']} of Bank", HOLDS if same else NOT, f"Here {numbers}.")
 
 
-def _leads(ours: str, other: str) -> list[float]:
+def leads(ours: str, other: str) -> list[float]:
     """The mean difference of every cell that both have: below zero where PrivPfC predicts fewer rows wrong."""
     cells = product(TABLES["privpfc"], EPSILONS["privpfc"])
     pairs = ((errors(data, ours, epsilon), errors(data, other, epsilon)) for data, epsilon in cells)
@@ -81,14 +81,14 @@ def _difference(mine: Values, theirs: Values) -> float:
     return sum(mine[fold] - theirs[fold] for fold in folds) / len(folds)
 
 
-def _ahead(ours: str, other: str) -> int:
+def ahead(ours: str, other: str) -> int:
     """The number of cells in which PrivPfC predicts fewer rows wrong."""
-    return sum(lead < 0 for lead in _leads(ours, other))
+    return sum(lead < 0 for lead in leads(ours, other))
 
 
 def _by_means(ours: str, other: str) -> str:
-    return f"{_ahead(ours, other)}, {sum(lead > 0 for lead in _leads(ours, other))}"
+    return f"{ahead(ours, other)}, {sum(lead > 0 for lead in leads(ours, other))}"
 
 
 def _loses(ours: str, other: str) -> bool:
-    return sum(lead > 0 for lead in _leads(ours, other)) > _ahead(ours, other)
+    return sum(lead > 0 for lead in leads(ours, other)) > ahead(ours, other)
