@@ -83,9 +83,9 @@ def walks() -> str:
     used, met = accuracy_first.stopped(kept)
     return (
         f"{runs} walks of each line. A stopped model missed its goal by more than the slack in {_range(missed)} % of "
-        f"the walks of each line.\n{table(head, lines)}\nThe slack is a cautious bound, of which the worst stopped model "
-        f"used {_and(used)} %; so it says little that so few missed it.\nThe goal itself was met by {_and(met)} % of the "
-        'stopped models: "reached" is what a noisy test said.'
+        f"the walks of each line.\n{table(head, lines)}\nThe slack is a cautious bound. The worst stopped model "
+        f"used {_and(used)} % of it; that so few missed it says little.\nThe goal itself was met by {_and(met)} % of "
+        'the stopped models: "reached" is what a noisy test said.'
     )
 
 
