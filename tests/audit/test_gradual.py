@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import product
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -93,6 +94,8 @@ def test_the_twin_of_the_audit_loses_what_its_docstring_says():
     """NOT PRIVATE: at levels (2, 4) the loss is large enough to be seen in as many runs as an audit makes."""
     laws = [coarse_law(exact, 2.0, 4.0, 0.25) for exact in (0, 1)]
     assert f"loses {loss(*laws):.3f}, not 2" in (continuous_keeping.__doc__ or "")
+    page = (Path(__file__).parents[2] / "docs" / "kernel.md").read_text(encoding="utf-8")
+    assert f"at 2 before 4 it loses {loss(*laws):.3f} (the audit's twin `continuous\nkeeping`)" in page
 
 
 def walk_law(exact, coarse, fine, goal):
