@@ -29,7 +29,7 @@ SETTINGS = (
     ("fair", "auc=0.72", "4"),
     ("fair", "accuracy=0.715", "4"),
 )
-RUNS = 250
+RUNS = 1000
 DOUBLING = (0, 2, 4, 6)  # of the levels of a walk
 KEY = ["table", "goal", "at_most", "seed"]
 
@@ -114,6 +114,19 @@ def summary(results: Any) -> Any:
     grouped = results.groupby(["table", "goal", "at_most"], sort=False)
     columns = ["slack", "kept", "walk_reached", "walk_value", "walk_lost", "doubling_reached", "doubling_value"]
     return grouped[[*columns, "doubling_lost"]].mean().round(4).reset_index().assign(runs=grouped.size().to_numpy())
+
+
+def stopped(results: Any) -> tuple[list[int], list[int]]:
+    """For each setting, in per cent: the most that a model at which a walk stopped used of the slack, and how many such
+    models met the goal itself."""
+    walks = results[results.walk_reached]
+    missed = walks.goal.str.partition("=")[2].astype(float) - walks.walk_value
+    used = missed * walks.rows / walks.slack_rows
+    grouped = walks.assign(missed=missed, used=used).groupby(["table", "goal", "at_most"], sort=False)
+    return (
+        [round(100 * float(group.used.max())) for _, group in grouped],
+        [round(100 * float((group.missed <= 0).mean())) for _, group in grouped],
+    )
 
 
 if __name__ == "__main__":

@@ -150,6 +150,12 @@ def test_the_guide_to_large_tables_shows_what_was_measured():
     assert script("scale").filled(page) == page and "| 10,000,000 rows |" in page
 
 
+def test_the_cards_of_algorithms_show_what_was_measured():
+    page = text_of(DOCS / "algorithms.md")
+    assert script("cards").filled(page) == page, "run `make docs`"
+    assert page.count("<!-- measured: ") == page.count("<!-- end -->") == 4
+
+
 def test_the_guide_to_evaluation_shows_how_often_intervals_held_and_they_held_about_as_often_as_they_say():
     assert script("auc_coverage").page() in text_of(DOCS / "guide" / "evaluation.md")
     kept = pyarrow.parquet.read_table(RESULTS / "auc-coverage.parquet").to_pylist()
@@ -221,7 +227,9 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
     ("page", "module", "make"),
     [
         ("cli", "build", "command_line"),
+        ("choice", "choice", "page"),
         ("choice-ranges", "choice_ranges", "page"),
+        ("claims", "claims", "page"),
         ("comparison", "comparison", "page"),
         ("more-tables", "more", "page"),
         ("synthetic", "synthetic", "page"),
@@ -229,12 +237,29 @@ def test_every_command_has_help_an_example_and_a_place_in_the_docs(name):
         ("reproduction", "reproduction", "page"),
         ("trees", "trees", "page"),
         ("reproduction-roc", "reproduction_roc", "page"),
+        ("selection", "selected", "page"),
     ],
 )
 def test_generated_pages_are_up_to_date(page, module, make):
     program = f"from experiments.pages import {module}; import sys; sys.stdout.write({module}.{make}())"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == text_of(DOCS / f"{page}.md"), "run `make docs`"
+
+
+def test_every_claim_of_the_papers_has_one_of_three_verdicts_and_a_number_or_a_link():
+    listed = [line.split(" | ") for line in text_of(DOCS / "claims.md").splitlines() if line.startswith("| ")]
+    lines = [line for line in listed if line[0] not in ("| claim", "| ---")]
+    assert {verdict for _, verdict, *_ in lines} == {f"**{word}**" for word in script("findings").VERDICTS}
+    assert len(lines) > 40 and all(len(line) == 4 and LINK.search(line[3]) for line in lines)
+    assert all(NUMBER.search(measured) or LINK.search(measured) or "traces" in claim for claim, _, measured, _ in lines)
+    headings = re.findall(r"^## (.*)$", text_of(DOCS / "claims.md"), re.M)
+    assert len(headings) == len({*headings}) == 6
+
+
+def test_a_verdict_is_in_part_only_if_more_cases_agree_than_disagree():
+    judged = script("findings").judged
+    assert [judged(*case) for case in ((4, 4), (3, 4), (2, 4), (0, 4))] == ["holds", "in part", *["does not hold"] * 2]
+    assert [judged(2, 4, 0), judged(0, 4, 0), judged(1, 4, 1)] == ["in part", *["does not hold"] * 2]
 
 
 def test_every_page_has_a_place_in_the_contents_of_the_site():

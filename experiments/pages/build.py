@@ -7,7 +7,7 @@ from importlib import import_module
 from .. import DOCS, ROOT
 
 PAGES = (
-    *("choice", "choice_ranges", "comparison", "more", "ranges", "reproduction", "reproduction_roc"),
+    *("cards", "choice", "choice_ranges", "claims", "comparison", "more", "ranges", "reproduction", "reproduction_roc"),
     *("scale", "selected", "synthetic", "trees"),
 )
 

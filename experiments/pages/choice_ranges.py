@@ -1,7 +1,7 @@
 """Write docs/choice-ranges.md from experiments/results/choice-ranges.parquet and ranges.parquet. All numbers and
 verdicts on the page are computed from the results."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from math import exp
 
@@ -21,6 +21,7 @@ from ..choice_ranges import (
     regrets,
     summary,
 )
+from .findings import Finding, judged, listed
 from .reproduction import table
 
 WORDS = {
@@ -91,19 +92,22 @@ def page() -> str:
 def _verdict() -> Iterator[str]:
     """The answer first, each sentence as the results have it."""
     yield "\n## The answer\n\n"
-    means = {axes: summary(known(axes))["geometric"] for axes in SPACES}
-    pairs: list[tuple[str, list[str], list[str]]] = [
-        ("A choice among the published methods errs less than any one of them", [FEW, ALL], [*PUBLISHED]),
-        ("Facts about the rows beyond their number are worth their price to it", [ALL], [FEW]),
-        ("The paper's example, DAWA or MWEM, errs less than both of its options", [CORRECTED], ["dawa", "mwem"]),
-        ("It does by the programmer's formulas alone", [EXAMPLE], ["dawa", "mwem"]),
-        ("The adaptive tree alone errs less than every choice without it", [OURS], [FEW, ALL, CORRECTED, EXAMPLE]),
-        ("It errs less than the best published method in hindsight", [OURS], [ORACLE]),
-    ]
-    for claim, these, those in pairs:
-        yield _claim(claim, lambda a, these=these, those=those: means[a][these].min() < means[a][those].min())
+    yield f"{listed(findings())}\n"
     yield f"\nA choice *with* the adaptive tree takes it in {_taken()} of the runs. {_against()}\n"
     yield "\nSo `veil publish --columns ... --method auto` makes no choice: it takes `adaptive-tree`, for nothing.\n"
+
+
+def findings() -> list[Finding]:
+    """Whether a choice errs less, by what it may choose from and by what it knows."""
+    pairs: list[tuple[str, list[str], list[str]]] = [
+        ("A choice among the published methods errs less than any one of them", [FEW, ALL], [*PUBLISHED]),
+        ("Facts about the rows beyond their number are worth their price to such a choice", [ALL], [FEW]),
+        ("The paper's example, DAWA or MWEM, errs less than both of its options", [CORRECTED], ["dawa", "mwem"]),
+        ("The paper's example does so by the programmer's formulas alone", [EXAMPLE], ["dawa", "mwem"]),
+        ("The adaptive tree alone errs less than every choice without it", [OURS], [FEW, ALL, CORRECTED, EXAMPLE]),
+        ("The adaptive tree errs less than the best published method in hindsight", [OURS], [ORACLE]),
+    ]
+    return [_claim(*pair) for pair in pairs]
 
 
 def _taken() -> str:
@@ -122,10 +126,18 @@ def _against() -> str:
     return f"Its error over that of the tree alone, geometric mean and standard error: {'; '.join(said)}."
 
 
-def _claim(claim: str, holds: Callable[[str], bool]) -> str:
-    true = [WORDS[axes] for axes in SPACES if holds(axes)]
-    how = "yes" if len(true) == len(SPACES) else f"only with {' and with '.join(true)}" if true else "no"
-    return f"- {claim}: **{how}**.\n"
+def of_paper() -> list[Finding]:
+    """Those that are the paper's: on published methods, and on its example."""
+    return [found for found in findings() if "adaptive tree" not in found.claim]
+
+
+def _claim(claim: str, these: list[str], those: list[str]) -> Finding:
+    """Whether the best of these errs less than the best of those, cells by cells."""
+    means = {axes: summary(known(axes))["geometric"] for axes in SPACES}
+    found = {axes: (means[axes][these].min(), means[axes][those].min()) for axes in SPACES}
+    held = sum(one < other for one, other in found.values())
+    each = "; ".join(f"{WORDS[axes]} {one:.2f} against {other:.2f}" for axes, (one, other) in found.items())
+    return Finding(claim, judged(held, len(found)), f"Regret, geometric mean: {each}.")
 
 
 def _tables() -> Iterator[str]:

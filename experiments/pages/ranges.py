@@ -16,10 +16,12 @@ from ..ranges import FOLDER
 from .range_regret import KEPT, MANY, OURS, WORKLOADS, geometric, kept
 from .range_regret import section as regret
 from .range_sketches import section
+from .range_verdicts import section as claims
+from .range_verdicts import signals_of
 from .reproduced import COLOURS, STYLE
 from .reproduction import table
 
-CLAIMS, COVERAGE = RESULTS / "range-claims.parquet", RESULTS / "range-coverage.parquet"
+COVERAGE = RESULTS / "range-coverage.parquet"
 BOXES = RESULTS / "range-coverage-boxes.parquet"
 FIGURE, MAP = "ranges-error.svg", "ranges-map.png"
 
@@ -86,7 +88,7 @@ def page() -> str:
             INTRO.format(**facts, few=trials.get("mwem", trials).min()),
             *_errors(),
             *regret(),
-            *_claims(),
+            *claims(),
             *_intervals(),
             *section(),
             AGAIN,
@@ -118,110 +120,6 @@ def _errors() -> Iterator[str]:
 def _bold(value: float, best: bool) -> str:
     text = f"{value:.3g}" if value >= 1e-3 else f"{value:.2e}"
     return f"**{text}**" if best else text
-
-
-def _claims() -> Iterator[str]:
-    yield "\n## Claims\n"
-    flat, line = kept(("2D", "random")), kept(("1D", "random"))
-    yield _verdict(
-        "Adaptive grids answer better than uniform ones (Qardaji, Yang, Li 2013)",
-        {
-            f"signal {s:,}": geometric(flat.loc[s, "adaptive-grid"] / flat.loc[s, "uniform-grid"])
-            for s in _signals(flat)
-        },
-        "error of the adaptive grid over that of the uniform one",
-    )
-    yield _verdict(
-        "Hierarchies help little in two dimensions, and much in one (Qardaji, Yang, Li 2013b)",
-        {
-            f"{words}, {s:,}": geometric(found.loc[s, "hierarchy"] / found.loc[s, "identity"])
-            for words, found in (("one", line), ("two", flat))
-            for s in (1_000, 100_000)
-        },
-        "error of the hierarchy over that of the cells alone",
-    )
-    yield _winners(line, flat)
-    yield _consistency(line)
-    yield from _points()
-
-
-def _signals(found: pd.DataFrame) -> list[int]:
-    return [int(signal) for signal in sorted(found.index.unique("signal"))]
-
-
-def _verdict(claim: str, ratios: dict[str, float], words: str) -> str:
-    """A claim, whether the ratios are below one, and the ratios."""
-    below = sum(ratio < 1 for ratio in ratios.values())
-    how = (
-        "holds"
-        if below == len(ratios)
-        else "does not hold"
-        if not below
-        else f"holds in {below} of {len(ratios)} cases"
-    )
-    listed = "; ".join(f"{name}: {ratio:.2f}" for name, ratio in ratios.items())
-    return f"\n**{claim}**: {how}. The {words}: {listed}.\n"
-
-
-def _winners(*tables: pd.DataFrame) -> str:
-    """Which published method wins at which signal."""
-    text = "\n**No published algorithm is best everywhere; data-dependent ones win at small signals (DPBench)**: "
-    parts, names = [], set[str]()
-    for words, found in zip(("one column", "two columns"), tables, strict=True):
-        published = found.drop(columns=OURS)
-        wins = {s: published.loc[s].idxmin(axis=1).value_counts() for s in _signals(found)}
-        names |= {str(name) for counts in wins.values() for name in counts.index}
-        each = "; ".join(f"{s:,}: {', '.join(f'{n} {c}' for n, c in counts.items())}" for s, counts in wins.items())
-        parts.append(f"{words}, histograms won by signal: {each}.")
-    return f"{text}{'holds' if len(names) > 1 else 'does not hold'}. {' '.join(parts)}\n"
-
-
-def _consistency(found: pd.DataFrame) -> str:
-    """Whether the error goes to zero with the signal."""
-    falls = {name: geometric(found.loc[1_000_000, name]) / geometric(found.loc[10_000, name]) for name in found}
-    stuck = [f"{name} {ratio:.2f}" for name, ratio in falls.items() if ratio > 0.1]
-    said = "; ".join(stuck) or "none"
-    return (
-        "\n**Some algorithms stay inconsistent: their error does not vanish as the signal grows (DPBench)**: "
-        f"{'holds' if stuck else 'does not hold'}. Of a hundredfold signal (10,000 to 1,000,000, one column) these "
-        f"keep more than a tenth of their error: {said}; for the others it is at most "
-        f"{max(value for value in falls.values() if value <= 0.1):.3f}.\n"
-    )
-
-
-def _points() -> Iterator[str]:
-    """The claims that were checked on points: the size of a uniform grid, its two errors, and exchangeability."""
-    found = pd.read_parquet(CLAIMS)
-    sizes = found[found["kind"] == "size"].groupby(["epsilon", "factor", "part"])["rmse"].mean().unstack("part")
-    lines = [
-        [f"{epsilon:g}", f"{factor:g}", *(f"{row[part]:.2e}" for part in ("all", "noise", "uneven"))]
-        for (epsilon, factor), row in sizes.iterrows()
-    ]
-    best = sizes["all"].groupby("epsilon").idxmin().map(lambda key: key[1])
-    recommended = {epsilon: sizes["all"][epsilon, 10] / sizes["all"][epsilon].min() for epsilon in best.index}
-    holds = all(ratio < 1.1 for ratio in recommended.values())
-    said = "; ".join(
-        f"epsilon {e:g}: {ratio:.2f} times the best, which is c = {best[e]:g}" for e, ratio in recommended.items()
-    )
-    yield "\n**A uniform grid of m x m blocks, m = sqrt(N epsilon / c) with c = 10, is near the best (Qardaji, Yang, "
-    yield f"Li 2013)**: {'holds' if holds else 'does not hold here'}. {said}. Cells of 128 x 128 bound m, and these "
-    yield "points are less smooth than the rule assumes. Five sets of points, 100,000 rows, rectangles of six sizes:\n"
-    yield table(["epsilon", "c", "error", "of noise alone", "of uneven spread alone"], lines)
-    ends = [(sizes[part][e, 1], sizes[part][e, 100]) for e in best.index for part in ("noise", "uneven")]
-    falls = all(fine > coarse for fine, coarse in ends[::2]) and all(fine < coarse for fine, coarse in ends[1::2])
-    yield "\n**Coarser blocks trade noise for uneven spread within them (the same)**: "
-    yield f"{'holds' if falls else 'does not hold'}: see the table.\n"
-    yield from _exchanged(found[found["kind"] == "same"])
-
-
-def _exchanged(found: pd.DataFrame) -> Iterator[str]:
-    """Whether the same signal gives the same error, however many rows it comes from."""
-    same = found.groupby(["method", "part"])["rmse"].mean().unstack("part")
-    apart = same.max(axis=1) / same.min(axis=1)
-    yield "\n**Rows and epsilon can be exchanged: error depends on their product (DPBench)**: "
-    yield f"{'holds' if (apart < 1.15).all() else 'does not hold'}. At signal 10,000, reached with 10,000, 100,000 or "
-    ratios = ", ".join(f"{method} {ratio:.2f}" for method, ratio in apart.items())
-    yield f"a million rows, the largest error over the smallest: {ratios}.\n"
 
 
 def _intervals() -> Iterator[str]:
@@ -303,11 +201,18 @@ def draw() -> Figure:
     for ax, kind in zip(panels, (("1D", "random"), ("2D", "random")), strict=True):
         found = kept(kind)
         for place, name in enumerate(sorted(found, key=lambda name: name != OURS)):
-            values = [geometric(found.loc[signal, name].dropna()) for signal in _signals(found)]
+            values = [geometric(found.loc[signal, name].dropna()) for signal in signals_of(found)]
             style: dict[str, Any] = (
                 {"linewidth": 2.4, "color": COLOURS[0]} if name == OURS else {"linewidth": 1, "alpha": 0.8}
             )
-            ax.loglog(_signals(found), values, label=name, marker=".", linestyle="-" if place < 6 else "--", **style)
+            ax.loglog(
+                signals_of(found),
+                values,
+                label=name,
+                marker=".",
+                linestyle="-" if place < 6 else "--",
+                **style,
+            )
         ax.set(title=WORKLOADS[kind], xlabel="rows x epsilon")
     panels[0].set_ylabel("error, as a share of all rows")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)

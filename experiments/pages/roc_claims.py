@@ -9,6 +9,7 @@ from .. import RESULTS
 from ..papers.curves import EPSILONS, TEXTS
 from ..papers.thresholds import EPSILONS as TRIED
 from ..papers.thresholds import HALVINGS, METHODS, RUNS
+from .findings import Finding, judged, listed
 
 KEPT = RESULTS / "priroc-thresholds.parquet"
 NAMES = {"sms_spam": "SMS", "sentiment140_20k": "sentiment"}
@@ -18,25 +19,28 @@ Areas = dict[tuple[str, str, float], dict[str, Any]]
 
 def claims(areas: Areas) -> str:
     """The section about the paper's claims, from table 1 and from the runs with other numbers of thresholds."""
+    return "\n".join(["## The paper's claims", "", listed(findings(areas)), "", *_table(_by_parts())])
+
+
+def findings(areas: Areas) -> list[Finding]:
+    """Whether the claims hold here."""
     parts = _by_parts()
-    lines = [
-        f"- *Recursive medians are better than fixed spacing:* {_cells(areas, 'recursive-medians', 'fixed-space')}",
-        f"- *Fixed spacing is better than Laplace noise:* {_cells(areas, 'fixed-space', 'laplace')}",
-        f"- *Recursive medians are better than Laplace noise:* {_cells(areas, 'recursive-medians', 'laplace')}",
-        f"- *Both are better than Laplace noise at few thresholds*, where that is best: {_few(parts)}",
-        f"- *The number of thresholds matters little:* {_little(parts)}",
+    return [
+        _cells("Recursive medians are better than fixed spacing", areas, "recursive-medians", "fixed-space"),
+        _cells("Fixed spacing is better than Laplace noise", areas, "fixed-space", "laplace"),
+        _cells("Recursive medians are better than Laplace noise", areas, "recursive-medians", "laplace"),
+        _few(parts),
+        _little(parts),
     ]
-    return "\n".join(["## The paper's claims", "", *lines, "", *_table(parts)])
 
 
-def _cells(areas: Areas, better: str, worse: str) -> str:
+def _cells(claim: str, areas: Areas, better: str, worse: str) -> Finding:
     """In how many cells of table 1 one method is better than another."""
-    cells = [(data, epsilon) for data in TEXTS for epsilon in EPSILONS]
-    won = [cell for cell in cells if areas[cell[0], better, cell[1]]["area"] < areas[cell[0], worse, cell[1]]["area"]]
-    said = "holds" if len(won) == len(cells) else "does not hold" if 2 * len(won) <= len(cells) else "holds in part"
-    even = sum(areas[data, better, e]["area"] == areas[data, worse, e]["area"] for data, e in cells)
+    apart = [areas[data, better, e]["area"] - areas[data, worse, e]["area"] for data in TEXTS for e in EPSILONS]
+    won, even = sum(one < 0 for one in apart), apart.count(0)
     same = f", and {even} even to three digits" if even else ""
-    return f"{said}: so in {len(won)} of {len(cells)} cells of the table above{same}."
+    numbers = f"So in {won} of {len(apart)} cells of table 1{same}."
+    return Finding(claim, judged(won, len(apart), len(apart) - won - even), numbers)
 
 
 def _by_parts() -> dict[tuple[str, str, float], dict[int, float]]:
@@ -47,7 +51,7 @@ def _by_parts() -> dict[tuple[str, str, float], dict[int, float]]:
     return found
 
 
-def _few(parts: dict[tuple[str, str, float], dict[int, float]]) -> str:
+def _few(parts: dict[tuple[str, str, float], dict[int, float]]) -> Finding:
     """Both methods at their best numbers of parts, beside Laplace noise at its best."""
     cells = [(data, epsilon) for data in TEXTS for epsilon in TRIED]
     best = {key: min(values.values()) for key, values in parts.items()}
@@ -55,18 +59,21 @@ def _few(parts: dict[tuple[str, str, float], dict[int, float]]) -> str:
         sum(best[data, method, epsilon] < best[data, "laplace", epsilon] for data, epsilon in cells)
         for method in ("fixed-space", "recursive-medians")
     ]
-    return (
-        f"fixed spacing in {won[0]} and recursive medians in {won[1]} of {len(cells)} cells, each at its best number."
+    return Finding(
+        "Both are better than Laplace noise at few thresholds, where that is best",
+        judged(sum(won), 2 * len(cells)),
+        f"Fixed spacing in {won[0]} and recursive medians in {won[1]} of {len(cells)} cells, each at its best number.",
     )
 
 
-def _little(parts: dict[tuple[str, str, float], dict[int, float]]) -> str:
+def _little(parts: dict[tuple[str, str, float], dict[int, float]]) -> Finding:
     ratios = {key: max(values.values()) / min(values.values()) for key, values in parts.items() if key[1] != "laplace"}
     held = sum(ratio <= LITTLE for ratio in ratios.values())
-    said = "holds" if held == len(ratios) else "does not hold"
-    return (
-        f"{said}. From 4 to 512 parts the largest area is up to {max(ratios.values()):.0f} times the least, at most "
-        f"{LITTLE:g} times in {held} of {len(ratios)} cells."
+    return Finding(
+        "The number of thresholds matters little",
+        judged(held, len(ratios)),
+        f"From 4 to 512 parts the largest area is up to {max(ratios.values()):.0f} times the least, at most "
+        f"{LITTLE:g} times in {held} of {len(ratios)} cells.",
     )
 
 

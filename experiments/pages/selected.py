@@ -31,6 +31,7 @@ from ..papers.words import (
     TEXTS,
     WORDS,
 )
+from .findings import listed
 
 FOUND = RESULTS / "selection.parquet"
 INFINITE = float("inf")
@@ -70,17 +71,15 @@ The paper: at epsilon 1, selection improves accuracy by 10 to 15 points over no 
 selection by noisy counts (by how many rows have a word) with the paper's naive Bayes is better, fold by fold:
 """
 GAINED = """
-So at epsilon 1 the claim holds against the paper's baseline, which counts every word of a text and gives each the noise
+So at epsilon 1 selection gains against the paper's baseline, which counts every word of a text and gives each the noise
 of all. Most of that comes from counting few words of a text, which needs no selection: beside the same naive Bayes with
 as few words, selection gains on two of the three. And it does not beat a naive Bayes that knows how large its noise is:
 with few words of a text and no selection, that one is even on the SMS and better on the others. At epsilon 0.1 nothing
 beats the larger class on the SMS, and on the Reuters articles selection gains most.
 """
 SCORED = """
-The paper: the total count is the best score or equal; clusters are better than noisy scores. Here the count is the best
-score by noisy scores on the SMS and the tweets; on the Reuters articles, where single words tell the class, majority
-and purity are. Clusters are no better than noisy scores with the paper's shares. Peeling pays for each word, so it
-keeps few: too few for these texts, except for the Reuters articles.
+On the Reuters articles, where single words tell the class, majority and purity are good scores. Peeling pays for each
+word, so it keeps few: too few for these texts, except for the Reuters articles.
 """
 COSTS = f"""
 ## What correctness costs
@@ -147,6 +146,8 @@ def without(data: str, epsilon: float, words: int, rules: str) -> Values:
 
 
 def _claims() -> Iterable[str]:
+    from . import word_claims
+
     yield GAINS
     for epsilon in EPSILONS:
         lines = [
@@ -155,7 +156,7 @@ def _claims() -> Iterable[str]:
             [f"{WORDS} words, Veil's naive Bayes", *(_gain(data, epsilon, WORDS, "veil") for data in TEXTS)],
         ]
         yield f"\nEpsilon {epsilon:g}:\n" + table(["better than no selection with", *TEXTS], lines)
-    yield GAINED
+    yield f"\n{listed(word_claims.gains())}\n" + GAINED
 
 
 def _gain(data: str, epsilon: float, words: int, rules: str) -> str:
@@ -163,6 +164,8 @@ def _gain(data: str, epsilon: float, words: int, rules: str) -> str:
 
 
 def _methods() -> Iterable[str]:
+    from . import word_claims
+
     yield "\n## Every method and score\n\nAccuracy in percent.\n"
     for epsilon in EPSILONS:
         lines = [["always the larger class", *everywhere("majority", INFINITE)]]
@@ -178,7 +181,8 @@ def _methods() -> Iterable[str]:
                 given = {"score": score, "rules": "paper", "share": share, "words_per_row": WORDS}
                 lines.append([f"{name}, {score}", *everywhere(way, epsilon, **given)])
         yield f"\nEpsilon {epsilon:g}:\n" + table(["method", *TEXTS], lines)
-    yield SCORED
+    yield "\nWhat the paper says of accuracy. A cell is a text, an epsilon and, for clusters, a score; better is by "
+    yield f"more than the interval over folds:\n\n{listed(word_claims.methods())}\n" + SCORED
 
 
 def _curves() -> Iterable[str]:

@@ -20,6 +20,7 @@ NAV = {
     ],
     "Methods": ["algorithms", "errata"],
     "Results": [
+        "claims",
         "comparison",
         "more-tables",
         "synthetic",

@@ -64,6 +64,7 @@ BROKEN = {
     "both levels at full epsilon",
     "free metafeatures",
     "fresh levels",
+    "continuous keeping",
     "fixed number of tries",
     "undivided walk",
     "PrivBayes by mutual information",

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import product
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veil import BadInput, Budget, BudgetRefused, Ledger, SeededNoise, open_source
+from veil.audit.gradual import continuous_keeping
 from veil.audit.tables import COLOURS, LONE, PEOPLE, RED, SCHEMA, people, rows
 from veil.kernel.verbs.gradual import kept, noise_path
 
@@ -86,6 +88,14 @@ def test_the_twin_with_the_continuous_probability_loses_more_than_its_first_leve
     ]
     assert right == pytest.approx(coarse, abs=1e-6)
     assert wrong > coarse + 0.005
+
+
+def test_the_twin_of_the_audit_loses_what_its_docstring_says():
+    """NOT PRIVATE: at levels (2, 4) the loss is large enough to be seen in as many runs as an audit makes."""
+    laws = [coarse_law(exact, 2.0, 4.0, 0.25) for exact in (0, 1)]
+    assert f"loses {loss(*laws):.3f}, not 2" in (continuous_keeping.__doc__ or "")
+    page = (Path(__file__).parents[2] / "docs" / "kernel.md").read_text(encoding="utf-8")
+    assert f"at 2 before 4 it loses {loss(*laws):.3f} (the audit's twin `continuous\nkeeping`)" in page
 
 
 def walk_law(exact, coarse, fine, goal):

@@ -6,7 +6,7 @@ import pytest
 
 from experiments import synthetic
 from veil import Categorical, Numeric, Schema
-from veil.compare.data import Data
+from veil.compare.data import Data, split
 
 SCHEMA = Schema(
     name="made",
@@ -36,3 +36,19 @@ def test_whole_numbers_that_became_floats_are_the_same_categories():
 def test_a_run_learns_from_synthetic_rows_what_is_in_the_real_ones(method):
     found = synthetic.run(Data("made", SCHEMA, FRAME), method, 20, 0)
     assert found["auc"] > 0.98 and found["two_way"] < 0.1
+
+
+def test_clipped_counts_are_the_nearest_that_are_not_negative_and_add_up():
+    assert synthetic.clipped(np.array([5.0, 3.0, -4.0]), 4).tolist() == [3, 1, 0]
+    assert synthetic.clipped(np.array([1.0, 2.0]), 5).tolist() == [2, 3]
+
+
+def test_the_floor_of_one_way_tables_falls_in_proportion_to_epsilon():
+    parts = split(Data("made", SCHEMA, FRAME), 0)
+    means = [np.mean([synthetic.floor(parts, e, np.random.default_rng(i)) for i in range(40)]) for e in (1.0, 4.0)]
+    assert means[0] == pytest.approx(4 * means[1], rel=0.15) and means[1] > 0
+
+
+def test_45222_rows_of_15_columns_took_less_than_20_seconds():
+    kept = pd.read_parquet(synthetic.TIME)
+    assert (kept["rows"] == 45_222).all() and (kept["columns"] == 15).all() and kept.seconds.max() < 20

@@ -20,12 +20,15 @@ from .tables import EMPTY, LONE, ONE, PLACE, PLACES, TWO, Table, asking, between
 
 TRIES = 5
 LEVELS = (Fraction(1, 2), Fraction(3, 4), Fraction(1))
+COARSE, FINE = Fraction(2), Fraction(4)
 MANY: dict[str, Any] = {"quick": PLACES, "deep": 10 * PLACES, "views": {"levels": between(0, 1)}}
 
 
 def gradual() -> Iterator[Case]:
     """All twins, each followed by its counterpart."""
     yield from pair("fresh levels", 1, (0, 1), fresh_levels, parading(_levels), **MANY)
+    first: dict[str, Any] = {**MANY, "views": {"first level": between(0, 1)}}
+    yield from pair("continuous keeping", float(COARSE), (0, 1), continuous_keeping, parading(_first), **first)
     few: dict[str, Any] = {"quick": 700, "deep": 6_000}  # each walk is rehearsed first
     yield from pair("fixed number of tries", 2, (EMPTY, LONE), fixed_tries, asking(_tried), quick=3_000, deep=10_000)
     walks = fitting(_SharpWalk), fitting(_Walk)
@@ -41,6 +44,23 @@ def _levels(source: Source) -> Any:
     """The noisy count of every place at each level, one column a level."""
     steps = source.count_gradually([PLACE], [Budget(level) for level in LEVELS])
     return np.hstack([release.value[:PLACES] for (release,) in steps])
+
+
+def continuous_keeping(copies: int, noise: Noise, trials: int) -> Any:
+    """NOT PRIVATE: the first of two levels of a count, its noise kept as if it was not of whole numbers.
+
+    (2/4)^2 is the probability for continuous noise; for whole numbers it is less. The first level has too little noise
+    and loses 2.186, not 2 (`tests/audit/test_gradual.py`).
+    """
+    share = COARSE / FINE
+    kept = noise.below(share.denominator**2, trials) < share.numerator**2
+    return copies + noise.discrete_laplace(FINE, trials) + np.where(kept, 0, noise.discrete_laplace(COARSE, trials))
+
+
+def _first(source: Source) -> Any:
+    """The noisy count of every place at the first of two levels."""
+    steps = source.count_gradually([PLACE], [Budget(COARSE), Budget(FINE)])
+    return next(steps)[0].value[:PLACES, 0]
 
 
 def fixed_tries(table: Table, noise: Noise, trials: int) -> Any:
