@@ -8,7 +8,7 @@ from ..choice.classifiers import EPSILONS, OPTIONS, Expected, least_epsilon
 from ..display import amount, number
 from ..drawing import Picture
 from ..errors import VeilError
-from ..forecast import Forecast, megabytes
+from ..forecast import Forecast, room
 from ..kernel import Budget
 from ..markup import escaped, plural
 from ..plans.catalogue import seconds
@@ -156,7 +156,7 @@ def _line(site: Site, now: Asked, expected: Expected, name: str) -> list[Any]:
         for text in (short(one.value, 2), f"{one.low:.2f} to {one.high:.2f}")
     ]
     columns = len(now.schema.features)
-    return [name, *cells, duration(seconds(name, now.rows, columns)), number(megabytes(now.schema, now.rows))]
+    return [name, *cells, duration(seconds(name, now.rows, columns)), number(room(name, now.schema, now.rows))]
 
 
 def questions(given: Given, now: Asked, method: str, rehearsed: Forecast | str) -> Safe:

@@ -53,17 +53,28 @@ def _in_full(releases: "Iterable[Release[Any]]") -> "Iterator[Release[Any]]":
 class Rehearsal(tuple[Release[Any], ...]):
     """Releases with made-up values and the noise that real ones would have; printed, the plan alone.
 
-    `trace` tells how the method was chosen, if it was.
+    `trace` tells how the method was chosen, if it was; `method` is its name, or that of the method that was named, and
+    `epsilon` what a model by it may cost, so that time, memory and quality can be foreseen; "" and None if there is no
+    model.
     """
 
     schema: Schema
     trace: Mapping[str, Any] | None
+    method: str
+    epsilon: Any
 
     def __new__(
-        cls, releases: "Iterable[Release[Any]]", schema: Schema, trace: Mapping[str, Any] | None = None
+        cls,
+        releases: "Iterable[Release[Any]]",
+        schema: Schema,
+        trace: Mapping[str, Any] | None = None,
+        *,
+        method: str = "",
+        epsilon: Any = None,
     ) -> "Rehearsal":
         self = super().__new__(cls, _in_full(releases))
-        self.schema, self.trace = schema, trace
+        self.schema, self.trace, self.epsilon = schema, trace, epsilon
+        self.method = trace["chosen"] if trace else method
         return self
 
     def plan(self) -> list[tuple[Any, ...]]:
@@ -74,6 +85,12 @@ class Rehearsal(tuple[Release[Any], ...]):
         """What to expect of the run: the cost, time and memory, a verdict and, if it is known, the quality."""
         # found late: a forecast knows verdicts and choices, which know rehearsals
         return import_module("veil.forecast").forecast(self, self.schema)
+
+    @property
+    def quality(self) -> tuple[Any, ...]:
+        """What to expect of the model, with intervals, from what its method did on public tables; () if not known."""
+        found: tuple[Any, ...] = self.forecast().quality
+        return found
 
     def _shown(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
         return MADE_UP, HEADER, [(*row[:2], *map(plan_cell, row[2:])) for row in self.plan()]

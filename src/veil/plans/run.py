@@ -107,13 +107,13 @@ def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
     plan(opened(made_up(schema, 0), schema, budget, noise=0, ledger=Ledger(budget, schema.name)), budget)
 
 
-def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None) -> Rehearsal:
+def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None, method: str = "") -> Rehearsal:
     """The answers that a plan would ask for, with their noise, from a run on made-up rows; nothing is charged.
 
     Where later questions depend on earlier answers, as in a tree, these are one example of what it may ask.
     """
     with quickly():
-        return Rehearsal(run(rehearsing(schema, budget), plan, budget, how=how).answers, schema)
+        return Rehearsal(run(rehearsing(schema, budget), plan, budget, how=how).answers, schema, method=method)
 
 
 def rehearsing(schema: Schema, budget: Budget) -> Source:
