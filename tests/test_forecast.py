@@ -9,7 +9,7 @@ import pytest
 
 from experiments.bench.scale import KEPT, RUNS, fitted
 from tests.shell import output
-from veil import NaiveBayesClassifier, PrivPfCClassifier
+from veil import NaiveBayesClassifier, PrivGeneClassifier, PrivPfCClassifier, Schema
 from veil.display import number
 from veil.explore.foreseeing import Asked, foreseen
 from veil.forecast import Forecast, forecast
@@ -18,6 +18,10 @@ from veil.models import METHODS
 from veil.plans.catalogue import NAMES, megabytes, seconds
 from veil.plans.effort import CHOOSING, COLUMNS, EACH, EFFORTS, grids
 from veil.plans.rehearsal import FEW, drawn, quickly
+
+SEARCHED = (
+    'name = "s"\nlabel = "y"\nrows = 40000\n{}[[column]]\nname = "y"\nkind = "categorical"\nvalues = ["a", "b"]\n'
+)
 
 
 @pytest.mark.parametrize("method", ["auto", "naive-bayes", "privpfc", "blend"])
@@ -100,6 +104,21 @@ def test_a_rehearsal_draws_few_candidates_and_tells_of_all(fair: Any) -> None:
     fitted = PrivPfCClassifier(epsilon=0.5, schema=fair[1], random_state=1, pool=500).fit(fair[0].head(400))
     asked = [one.receipt.question for one in fitted.releases_ if one.receipt.verb == "choose"]
     assert asked == ["one of 500 by ExpectedCorrect"]  # outside of rehearsals the whole pool is drawn
+
+
+def test_a_rehearsal_tells_of_all_candidates_where_bins_are_searched_for_first() -> None:
+    """The trial on no rows draws candidates too, of which a rehearsal once told instead."""
+    text = SEARCHED.format("".join(f'[[column]]\nname = "c{i}"\nkind = "numeric"\nbounds = [0, 9]\n' for i in range(6)))
+    asked = [one.receipt for one in PrivPfCClassifier(epsilon=1, schema=Schema.loads(text)).rehearse()]
+    assert "choose_bins" in {one.verb for one in asked}
+    said = next(one.question for one in asked if one.verb == "choose")
+    assert int(said.split()[4]) > 10_000, said  # of no rows it would be about a hundred
+
+
+def test_a_rehearsal_of_breeding_scores_few_and_tells_of_the_population(fair: Any) -> None:
+    asked = [one.receipt.question for one in PrivGeneClassifier(epsilon=0.5, schema=fair[1]).rehearse()]
+    said = [question for question in asked if question.endswith(" by Correct")]
+    assert len(said) > 1 and {*said[:-1]} == {"2 of 100 by Correct"} and said[-1] == "1 of 100 by Correct"
 
 
 def test_only_a_rehearsal_draws_few() -> None:

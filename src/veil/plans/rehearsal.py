@@ -1,12 +1,16 @@
 """Rehearsal: the answers that a run would ask for, which show themselves as a plan."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 from ..display import amount, html_table, number, text_table
 from ..kernel import Release
@@ -14,6 +18,7 @@ from ..schema import Schema
 
 HEADER = ["answer", "about", "epsilon", "noise scale", "95 % of counts within"]
 MADE_UP = "The plan: nothing was opened or charged; questions that follow from earlier answers follow from made-up rows"
+FOR_MANY = re.compile(r"(one|\d+) of \d+ by (Expected|)Correct")  # choices among candidates that were drawn
 FEW = 100  # candidates that stand for all of them in a rehearsal
 _pools: ContextVar[list[int] | None] = ContextVar("pools", default=None)
 
@@ -24,18 +29,35 @@ def quickly() -> Iterator[None]:
     hold no signal, so that any of them may be the one. A Rehearsal that is made within it tells the true number."""
     token = _pools.set([])
     try:
+        with _libraries().limit(limits=1, user_api="blas"):  # of so few rows, threads wait longer than they work
+            yield
+    finally:
+        _pools.reset(token)
+
+
+@lru_cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that have threads of their own; to look for them takes as long as a small rehearsal."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Within it, candidates are drawn for answers that no Rehearsal will tell of."""
+    token = _pools.set(None if _pools.get() is None else [])
+    try:
         yield
     finally:
         _pools.reset(token)
 
 
-def drawn(pool: int) -> int:
+def drawn(pool: int, few: int = FEW) -> int:
     """How many candidates to draw: the whole pool or, in a rehearsal, a few of it."""
     found = _pools.get()
     if found is None:
         return pool
     found.append(pool)
-    return min(pool, FEW)
+    return min(pool, few)
 
 
 def _in_full(releases: "Iterable[Release[Any]]") -> "Iterator[Release[Any]]":
@@ -43,8 +65,9 @@ def _in_full(releases: "Iterable[Release[Any]]") -> "Iterator[Release[Any]]":
     pools = iter(_pools.get() or ())
     for release in releases:
         receipt = release.receipt
-        if receipt.verb == "choose" and receipt.question.endswith(" by ExpectedCorrect") and (pool := next(pools, 0)):
-            words = f"one of up to {pool} by ExpectedCorrect"
+        few = FOR_MANY.fullmatch(receipt.question) if receipt.verb in ("choose", "choose_best") else None
+        if few and (pool := next(pools, 0)):
+            words = f"{few[1]} of {few[2] and 'up to '}{pool} by {few[2]}Correct"
             yield replace(release, receipt=replace(receipt, question=words))
         else:
             yield release
