@@ -170,7 +170,9 @@ def questions(given: Given, now: Asked, method: str, rehearsed: Forecast | str) 
     header = ["question", "epsilon", "noise scale", "95 % of counts within", "of about"]
     chosen = f" Here {rehearsed.trace.chosen} was chosen." if rehearsed.trace else ""
     taken = f"It takes about {duration(rehearsed.seconds)} s and {number(rehearsed.megabytes)} MB beyond a start. "
-    made_up = f"{taken}Rehearsed with {rehearsed.made_up:,} made-up rows, so later questions are one example of what may be "
+    made_up = (
+        f"{taken}Rehearsed with {rehearsed.made_up:,} made-up rows, so later questions are one example of what may be "
+    )
     made_up += f"asked.{chosen}"
     words = f"{rehearsed.verdict.words[:1].upper()}{rehearsed.verdict.words[1:]}."
     told = verdict(words, rehearsed.verdict.level)

@@ -6,15 +6,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
-
-from threadpoolctl import ThreadpoolController
 
 from ..display import amount, html_table, number, text_table
 from ..kernel import Release
 from ..schema import Schema
+from ..threads import one_thread
 
 HEADER = ["answer", "about", "epsilon", "noise scale", "95 % of counts within"]
 MADE_UP = "The plan: nothing was opened or charged; questions that follow from earlier answers follow from made-up rows"
@@ -29,16 +27,10 @@ def quickly() -> Iterator[None]:
     hold no signal, so that any of them may be the one. A Rehearsal that is made within it tells the true number."""
     token = _pools.set([])
     try:
-        with _libraries().limit(limits=1, user_api="blas"):  # of so few rows, threads wait longer than they work
+        with one_thread():
             yield
     finally:
         _pools.reset(token)
-
-
-@lru_cache
-def _libraries() -> ThreadpoolController:
-    """The libraries that have threads of their own; to look for them takes as long as a small rehearsal."""
-    return ThreadpoolController()
 
 
 @contextmanager
