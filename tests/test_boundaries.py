@@ -11,9 +11,9 @@ from veil import kernel, trusted
 
 SOURCE = Path(veil.__file__).parent
 # a module imports only from its left, or from its own folder
-ORDER = """errors wording addresses display markup drawing results progress solver schema questions views kernel trusted
-plans verdicts files pages choice forecast synopsis owner drafts datasets models evaluate report compare explore audit
-cli""".split()
+ORDER = """errors wording addresses display markup drawing results progress threads solver schema questions views kernel
+trusted plans verdicts files pages choice forecast synopsis owner drafts datasets models evaluate report compare explore
+audit cli""".split()
 DECLARING = [
     SOURCE / "schema" / f"{name}.py"
     for name in ("alike", "calendars", "columns", "dates", "fine", "forms", "mistakes", "schema")

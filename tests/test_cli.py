@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -530,6 +531,26 @@ def test_an_unforeseen_error_exits_1_and_keeps_its_message(
     code, out, said = start("schema", "check", files / "schema.toml", "--rows", files / "rows.csv")
     assert (code, out) == (1, "")
     assert said == "veil: stopped by an unforeseen RuntimeError; VEIL_DEBUG=1 shows where\n"
+
+
+def too_large(*_: Any) -> Any:
+    return np.ones(7 * 10**17)
+
+
+def too_much(*_: Any) -> Any:
+    raise pa.ArrowMemoryError("malloc of size 77777 failed")
+
+
+@pytest.mark.parametrize("explode", [too_large, too_much])
+def test_memory_that_ran_out_is_said_in_a_sentence_without_a_number(
+    start: Run, files: Path, monkeypatch: pytest.MonkeyPatch, explode: Run
+) -> None:
+    """What libraries say of it tells how many rows there are: "Unable to allocate 4.86 EiB for an array with shape"."""
+    monkeypatch.setattr(cli.schema, "RowFile", explode)
+    monkeypatch.delenv("VEIL_DEBUG", raising=False)
+    code, out, said = start("schema", "check", files / "schema.toml", "--rows", files / "rows.csv")
+    assert (code, out) == (1, "") and "7" not in said and "unforeseen" not in said and said.count("\n") == 1
+    assert said.startswith("veil: memory ran out: use fewer columns") and "--dry-run" in said
 
 
 def test_an_unforeseen_error_is_shown_to_who_asks(files: Path, breaking: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from scipy.optimize import nnls
+
+from veil.plans.effort import FULL, GROWN, Effort
 
 KEPT = Path(__file__).with_name("scale.json")
 PART = 500_000  # rows of a row group
@@ -37,6 +40,7 @@ label = "y"
         ("y", "categorical", 'values = ["no", "yes"]'),
     ]
 )  # fmt: skip
+GROWING = ("tree",)  # whose work grows with the rows, up to GROWN
 PERSON = 'person = "{}"\nrows_per_person = 2\n'
 RUNS = {  # by name: the most rows, and what is asked for besides
     "naive-bayes": (10**8, []),
@@ -129,6 +133,27 @@ def figures(rows: int, folder: Path) -> dict[str, float]:
     narrow = made(folder / "narrow.parquet", min(rows, 10**6))
     found["30 more columns, memory"] = train(wide, folder, "naive-bayes")[1] / train(narrow, folder, "naive-bayes")[1]
     return {name: round(value, 3) for name, value in found.items()}
+
+
+def fitted(kept: list[dict[str, float]]) -> dict[str, Effort]:
+    """What every measured method takes, by the rule that `veil.plans.effort` tells."""
+    return {run: _fitted(run, kept) for run in RUNS if "," not in run}
+
+
+def _fitted(run: str, kept: list[dict[str, float]]) -> Effort:
+    found = [
+        (one["rows"], one[f"{run}, s"], one[f"{run}, MB"] - one["start, MB"]) for one in kept if f"{run}, s" in one
+    ]
+    rows, seconds, memory = np.array(found).T
+    early = run in GROWING
+    first, each = nearest([np.minimum(rows, GROWN) if early else np.ones(len(rows)), rows], seconds)
+    fixed, held = nearest([np.ones(len(rows)), np.minimum(rows, FULL) / 1e6], memory)
+    return Effort(0.0 if early else first, first if early else 0.0, each, fixed, held)
+
+
+def nearest(parts: list[Any], measured: Any) -> Any:
+    """How much of each part there is, none below zero, with the least sum of squared relative errors."""
+    return nnls(np.transpose(parts) / measured[:, None], np.ones(len(measured)))[0]
 
 
 def main(*sizes: str) -> None:

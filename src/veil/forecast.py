@@ -5,21 +5,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from .choice.classifiers import expect as expected_of
 from .choice.trace import Prediction, Trace
 from .display import amount, html_table, text_table
 from .errors import BadInput
 from .kernel import Budget
-from .plans.catalogue import CARDS, seconds
+from .plans.catalogue import megabytes, seconds
 from .plans.outcome import total
 from .plans.rehearsal import HEADER, plan_cell, plan_row
 from .plans.run import GUESS, guessed_rows
-from .schema import Numeric, Schema
+from .schema import Schema
 from .verdicts import Verdict
 from .verdicts.evidence import of_slopes
 from .verdicts.expected import dominant, of_rehearsal
 
-READING = 8e-8  # seconds to read and encode one value, about
-FINE = 2  # bytes of a code from which bins are found
 MOST_ROWS = 10**12
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**12), Fraction(10**9)  # that something is predicted for
 LARGE_EPSILON = 5  # from which on the odds change so much that little is hidden
@@ -66,22 +65,19 @@ class Forecast:
         return guessed_rows(self.schema)
 
     @property
-    def reading(self) -> float:
-        """The seconds that reading one row takes, about."""
-        return READING * (len(self.schema.features) + 1)
+    def known(self) -> str:
+        """The method that time and memory are of: the one that was chosen, or named; "" if there is none."""
+        return self.trace.chosen if self.trace else self.method
 
     @property
     def seconds(self) -> float:
-        """About how long a run takes on one core: reading the rows and, if the method is known, learning from them."""
-        method = self.trace.chosen if self.trace else self.method
-        known = method in {card.method for card in CARDS}
-        learning = seconds(method, self.rows, len(self.schema.features)) if known else 0.0
-        return self.reading * self.rows + learning
+        """About how long a run takes on one core: reading rows from Parquet and, if the method is known, learning."""
+        return seconds(self.known, self.rows, len(self.schema.features))
 
     @property
     def megabytes(self) -> float:
-        """About how much memory the rows take."""
-        return megabytes(self.schema, self.rows)
+        """About how much private memory a run takes, beside what Veil takes to start."""
+        return room(self.known, self.schema, self.rows)
 
     def _shown(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
         rows = [(*row[:2], *map(plan_cell, row[2:])) for row in self.asked]
@@ -104,13 +100,15 @@ def forecast(
 ) -> Forecast:
     """The forecast of a run that asks for these answers, which come from a rehearsal.
 
-    `expect` judges them; `quality` is what to expect of the model, if that is known; for a method that was chosen it
-    is what its choice says.
+    `expect` judges them; `quality` is what to expect of the model, if that is known: for a method that was chosen what
+    its choice says, and for one that was named what it did on public tables. A Rehearsal knows its `method`.
     """
     plain = getattr(releases, "trace", None)
     trace = None if plain is None else Trace.from_dict(plain)
+    method = method or getattr(releases, "method", "")
     if quality is None:
         quality = [one for one in trace.predictions if one.option == trace.chosen] if trace else []
+        quality = quality or foreseen_quality(schema, method, getattr(releases, "epsilon", None))
     charges = {release.receipt.number: release.receipt for release in releases}
     lines = tuple(_asked(release, releases, schema) for release in releases)
     verdict, largest = expect(releases, schema), dominant(releases, schema)
@@ -135,22 +133,23 @@ def _even_count(release: Any, schema: Schema) -> int | None:
     return max(round(rows / cells), 0)
 
 
-def width(schema: Schema) -> int:
-    """The bytes of memory that a row takes."""
-    labels = [schema.get(schema.label)] if schema.label else []
-    found = sum(column.dtype.itemsize for column in (*schema.features, *labels))
-    found += sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
-    return found + FINE * sum(isinstance(column, Numeric) and column.searched for column in schema.features)
-
-
-def megabytes(schema: Schema, rows: int) -> float:
-    """About how much memory the rows take."""
-    return max(width(schema) * rows / 1e6, 1.0)
+def room(method: str, schema: Schema, rows: int) -> float:
+    """About how much memory, in MB, a method takes for so many rows; texts stay in it as the codes of their words."""
+    words = sum(text.dtype.itemsize * text.words_per_row for text in schema.texts)
+    return megabytes(method, rows) + words * rows / 1e6
 
 
 def declared_rows(schema: Schema) -> int:
     """How many rows the schema says there are, or a guess."""
     return GUESS if schema.rows is None else min(schema.rows, MOST_ROWS)
+
+
+def foreseen_quality(schema: Schema, method: str, epsilon: Any) -> list[Prediction]:
+    """What a method is expected to reach at this epsilon; [] if nothing is known of it or there is nothing to learn."""
+    if epsilon is None or len(schema.classes) < 2 or not schema.features:
+        return []
+    found = expected_of(schema, declared_rows(schema), predictable(Budget(epsilon)))
+    return [one for one in found.predictions if one.option == method]
 
 
 def predictable(cost: Budget) -> float:

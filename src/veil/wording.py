@@ -86,6 +86,10 @@ SIEVE_OWNER = "a sieve belongs to the process that opened it: two copies would e
 SPARSE_OF = "a sparse count needs a Grid or a Drawn, by class, or a Bag"
 CUT_SHORT = "{} was cut short or changed while it was open: restore its newest copy, then open it again"
 BUSY = "{} is in the middle of a charge: ask again when it is done"
+NAMELESS = (
+    "a ledger needs the name of its data set, the one in the schema: Ledger(1, 'survey') makes one in memory, and "
+    "Ledger.open(...) opens one in a file, or at an address such as postgresql://host/database?ledger=survey"
+)
 OTHERS_MEMORY = (
     "this ledger lives in the memory of another process, which would not see what is spent here: keep it in a file "
     "with Ledger.create(path, ...)"
@@ -135,6 +139,10 @@ RISING = "give from 1 to {} levels, each larger than the one before"
 UNEVEN = "each level must be a simple fraction of the next one, such as 1/2 or 7/10"
 ATTEMPTS = "give one attempt or more, and a rate from 0.001 to 10"
 SPLIT_WEIGHTS = "weights must be whole numbers above zero, such as 4, 1"
+NO_MEMORY = (
+    "memory ran out: use fewer columns, bins or rows, rows in Parquet or CSV files in place of those in memory, or a "
+    "larger machine; veil train --dry-run says about how much a run takes"
+)
 STREAM_MEMORY = "not enough memory to read the rows: use fewer columns, or a larger machine"
 STREAM_BROKEN = "the rows cannot be read to their end: check the file, the query or the connection they come from"
 STREAM_READ = "this reader was read before, and can be read but once: make a new one"

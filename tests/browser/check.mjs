@@ -60,6 +60,24 @@ const everyView = async () => {
   }
 };
 
+// the page one is on: on a telephone, in the dark, and on paper
+const everywhere = async (page, name) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  note(`sideways ${name}`, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth));
+  await page.emulateMedia({ colorScheme: "dark" });
+  note(`axe ${name} dark`, await judged(page));
+  await page.setViewportSize({ width: 1200, height: 900 });
+  await page.emulateMedia({ colorScheme: "light", media: "print" });
+  note(`paper ${name}`, await page.evaluate(() => ({
+    shown: [...document.querySelectorAll("form.controls, header nav, body > nav")].filter((one) => getComputedStyle(one).display !== "none").length,
+    torn: [...document.querySelectorAll("figure")].filter((one) => getComputedStyle(one).breakInside !== "avoid").length,
+    ink: getComputedStyle(document.body).color,
+    paper: getComputedStyle(document.body).backgroundColor,
+    wide: document.documentElement.scrollWidth - innerWidth,
+  })));
+  await page.emulateMedia({ colorScheme: "light", media: "screen" });
+};
+
 const reports = async () => {
   const { context, page } = await enter({ bypassCSP: true });
   await page.goto(`${base}results`);
@@ -67,10 +85,12 @@ const reports = async () => {
   for (const [place, link] of links.entries()) {
     await page.goto(`${link}`);
     note(`axe result ${place}`, await judged(page));
-    const more = await page.$$eval('#content a[href*="/report"], #content a[href*="/page"]', (all) => all.map((one) => one.href));
+    await everywhere(page, `result ${place}`);
+    const more = await page.$$eval('#content a[href*="/report"], #content a[href*="/page"], #content a[href*="choice/"]', (all) => all.map((one) => one.href));
     for (const [number, one] of more.entries()) {
       await page.goto(one);
       note(`axe report ${place}.${number}`, await judged(page));
+      await everywhere(page, `report ${place}.${number}`);
     }
   }
   await context.close();

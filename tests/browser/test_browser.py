@@ -21,7 +21,18 @@ def test_axe_finds_nothing(seen: Any, view: str, theme: str) -> None:
 
 def test_axe_finds_nothing_on_results_and_reports(seen: Any) -> None:
     found = {name: value for name, value in seen.items() if name.startswith(("axe result", "axe report"))}
-    assert len(found) >= 8 and not {name: value for name, value in found.items() if value}
+    assert len(found) >= 18 and not {name: value for name, value in found.items() if value}
+
+
+def test_results_choices_and_reports_fit_on_a_telephone_and_on_paper(seen: Any) -> None:
+    pages = ("sideways result ", "sideways report ")
+    sideways = {name: value for name, value in seen.items() if name.startswith(pages)}
+    assert len(sideways) >= 9 and not {name: value for name, value in sideways.items() if value > 0}
+    papers = {name: value for name, value in seen.items() if name.startswith("paper ")}
+    assert papers.keys() == {name.replace("sideways", "paper") for name in sideways}
+    plain = {"shown": 0, "torn": 0, "ink": "rgb(0, 0, 0)", "wide": 0}
+    assert not {name: value for name, value in papers.items() if {key: value[key] for key in plain} != plain}
+    assert {value["paper"] for value in papers.values()} <= {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
 
 
 @pytest.mark.parametrize("theme", THEMES)

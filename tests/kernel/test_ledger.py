@@ -143,6 +143,13 @@ def test_a_ledger_needs_a_name(name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("place", ["postgresql://ann:secret@host/db?ledger=x", "clinic.ledger"])
+def test_a_place_alone_is_told_how_to_open_it(place):
+    with pytest.raises(BadInput, match=r"Ledger\.open\(\.\.\.\) opens one") as found:
+        Ledger(place)
+    assert "secret" not in str(found.value)
+
+
 @pytest.mark.parametrize("name", ["l'année", 'a"b', "a\nb", "\0", "\ud800", "'); DROP TABLE entries; --", "数"])
 def test_any_text_is_a_name(name, tmp_path):
     Ledger.create(tmp_path / "a.ledger", 1, name)

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from ..addresses import without_passwords
 from ..errors import LittleLearned, VeilError
 from ..kernel import VERSION
+from ..wording import NO_MEMORY
 from . import (
     audit,
     compare,
@@ -143,6 +144,11 @@ def main(app: typer.Typer = app) -> None:
     except VeilError as error:
         echo(f"veil: {without_passwords(str(error), sys.argv)}", err=True)
         sys.exit(error.exit_code)
+    except MemoryError:
+        if os.environ.get("VEIL_DEBUG"):
+            raise
+        echo(f"veil: {NO_MEMORY}", err=True)
+        sys.exit(1)
     except Exception as error:
         if os.environ.get("VEIL_DEBUG"):
             raise

@@ -16,11 +16,11 @@ from ..choice.trace import Prediction, in_words
 from ..display import absent, amount, number, readable
 from ..errors import BadInput, LedgerProblem
 from ..files.tables import RowFile, check_space, check_types, new_file, writing
-from ..forecast import declared_rows, forecast, width
+from ..forecast import Forecast, declared_rows, forecast
 from ..kernel import Budget, Ledger
 from ..pages import Published
 from ..plans.binned import FOUND, PUBLIC, bins_of, in_short, search_cost
-from ..plans.catalogue import to_choose
+from ..plans.effort import to_choose
 from ..plans.outcome import Outcome, total
 from ..plans.rehearsal import HEADER, plan_cell
 from ..plans.run import check_budget, guessed_rows
@@ -35,6 +35,7 @@ from .output import Stopped, amounts, console, echo, files_of, print_json, show_
 FEW = 4  # lines of a schema that are named
 STYLES = {"good": "green", "fair": "yellow", "poor": "bold red", "nothing": "bold red", "unknown": "yellow"}
 PAGE, WIDTH = 1 << 22, 32  # bytes of a report, and of a number or value in a file, at most about
+SLOWER = "of rows in Parquet, as CSV takes more"
 OPEN = "The schema declares the rows public: the {what} is NOT private."
 SEEDED = "Seeded noise, which whoever knows the seed can remove: the {what} is NOT private."
 Data = Annotated[
@@ -290,7 +291,7 @@ def show_plan(
     found = forecast(releases, schema, expect, quality)
     if as_json:
         rows = [{**row._asdict(), **amounts(epsilon=row.epsilon)} for row in found.asked]
-        estimate = {"seconds_per_million_rows": found.reading * 1e6, "megabytes_per_million_rows": width(schema)}
+        estimate = {"rows": found.rows, "seconds": found.seconds, "megabytes": found.megabytes}
         estimate |= {"seconds_to_choose": _seconds_to_choose(releases, schema)}
         left = amounts(left=shared.left) if shared else {}
         expected = [asdict(one) for one in found.quality]
@@ -306,7 +307,7 @@ def show_plan(
     _say_of_about(schema)
     _say_of_verbs(releases, schema)
     _say_left(shared, found.cost)
-    _say_size(schema, found.reading, width(schema))
+    _say_size(found)
     if found.largest:
         console.print(found.largest, style="yellow", markup=False, soft_wrap=True)
     say_verdict(found.verdict)
@@ -364,8 +365,13 @@ def _say_left(shared: Ledger | None, cost: Fraction) -> None:
             console.print("It would refuse this.", style="bold red")
 
 
-def _say_size(schema: Schema, seconds: float, width: int) -> None:
-    rows, guess = schema.rows or 1_000_000, "" if schema.rows else ", if there were so many,"
-    time = f"about {number(seconds * rows)} s" if seconds * rows >= 1 else "less than a second"
-    estimate = f"{time} to read them and {max(round(width * rows / 1e6), 1):,} MB of memory"
-    console.print(f"For {rows:,} rows{guess} expect {estimate}.")
+def _say_size(found: Forecast) -> None:
+    """Print the time and memory of a run by the method that is known, or of reading alone."""
+    guess = "" if found.schema.rows else ", if there were so many,"
+    what = f"{found.known} takes" if found.known else "reading takes"
+    time = f"about {number(found.seconds)} s" if found.seconds >= 1 else "less than a second"
+    memory = f"about {max(round(found.megabytes), 1):,} MB of memory"
+    console.print(
+        f"For {found.rows:,} rows{guess} {what} {time} on one core and {memory}, beyond a start, {SLOWER}.",
+        soft_wrap=True,
+    )

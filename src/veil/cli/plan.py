@@ -9,7 +9,7 @@ from ..choice.classifiers import OPTIONS, Expected, expect, least_epsilon
 from ..choice.trace import Prediction
 from ..display import amount, brief, number
 from ..errors import BadInput
-from ..forecast import MOST_ROWS, check_learnable, declared_rows, megabytes, predictable
+from ..forecast import MOST_ROWS, check_learnable, declared_rows, predictable, room
 from ..kernel import Budget
 from ..plans.catalogue import seconds
 from ..schema import Schema
@@ -97,7 +97,7 @@ def _line(found: Expected, option: str, schema: Schema, rows: int) -> dict[str, 
         for measure in MEASURES
         for one in [found.of(option, measure)]
     }
-    work = {"seconds": seconds(option, rows, len(schema.features)), "megabytes": megabytes(schema, rows)}
+    work = {"seconds": seconds(option, rows, len(schema.features)), "megabytes": room(option, schema, rows)}
     return {"method": option, **said, **work}
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import BadInput
-from ..forecast import declared_rows, predictable
 from ..kernel import Budget
 from ..plans.catalogue import NAMES, presets
 from ..schema import Schema
@@ -79,8 +78,7 @@ def train(
     run = Walking(model, goal, test_share, epsilon) if goal else Training(model, test_share, test_epsilon or epsilon)
     if dry_run:
         rehearsed = run.rehearse()
-        quality = _expected(method, public, epsilon) if rehearsed.trace is None else None
-        more: dict[str, Any] = {"quality": [] if goal else quality, "more": run.plan(), "lines": run.before()}
+        more: dict[str, Any] = {"quality": [] if goal else None, "more": run.plan(), "lines": run.before()}
         charge.show_plan(rehearsed, public, shared, as_json, **more)
         return
     if out is None:
@@ -127,16 +125,6 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
     if "preset" not in model.get_params():
         raise BadInput(f"method {method!r} has no presets: leave out --preset")
     return model.set_params(preset=preset)
-
-
-def _expected(method: str, schema: Schema, epsilon: str) -> list[Any]:
-    """What to expect of a method; [] if nothing is known of it."""
-    from ..choice.classifiers import expect
-
-    if len(schema.classes) < 2 or not schema.features:
-        return []
-    found = expect(schema, declared_rows(schema), predictable(Budget(epsilon)))
-    return [one for one in found.predictions if one.option == method]
 
 
 def _say(lines: list[str]) -> None:

@@ -56,7 +56,8 @@ def rehearse_both(model: PrivateClassifier, *, share: Any, epsilon: Any) -> Rehe
     rows = made_up(schema, guessed_rows(schema))
     with quickly():
         curve = fit_and_evaluate(trial, rows, share=share, epsilon=epsilon, ledger=ledger)
-        return Rehearsal((*trial.outcome_.answers, *curve.releases_), schema, trial.outcome_.trace)
+        answers, trace = (*trial.outcome_.answers, *curve.releases_), trial.outcome_.trace
+        return Rehearsal(answers, schema, trace, method=model.method, epsilon=Budget(model.epsilon).epsilon)
 
 
 def _part(share: Any) -> Fraction:

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ..errors import BadInput, VeilError
+from ..wording import NO_MEMORY
 from . import choice, compare, ledger, plan, results
 from .asking import Asking
 from .foreseeing import MOST_TEXT
@@ -47,6 +48,9 @@ class Explorer:
             Route(f"{base}ledger", self._get("ledger", ledger.ledger, ledger.PARAMETERS)),
             Route(f"{base}ledger/verify", self._verify, methods=["POST"]),
             Route(f"{base}ledger.csv", self._file(ledger.as_csv, ledger.PARAMETERS, "text/csv; charset=utf-8")),
+            Route(f"{base}ledger.json", self._file(ledger.as_json, ledger.PARAMETERS, "application/json")),
+            Route(f"{base}choice.json", self._file(choice.as_json, choice.PARAMETERS, "application/json")),
+            Route(f"{base}choice/{{number:int}}.json", self._file(choice.chosen_as_json, (), "application/json")),
             Route(f"{base}results", self._get("results", results.results, results.PARAMETERS)),
             Route(f"{base}results/{{number:int}}", self._get("results", results.result, results.ONE)),
             Route(f"{base}results/{{number:int}}/report", self._report),
@@ -103,17 +107,16 @@ class Explorer:
             request, "ledger", lambda: ledger.verify(self.site, self.given, Asking.of(pairs, ledger.PARAMETERS))
         )
 
-    def _file(
-        self, make: Callable[[Given, Asking], str], known: tuple[str, ...], kind: str
-    ) -> Callable[[Request], Any]:
-        """Something to keep: a notebook, or a table."""
+    def _file(self, make: Callable[..., str], known: tuple[str, ...], kind: str) -> Callable[[Request], Any]:
+        """Something to keep: a notebook, a table, or the numbers of a view."""
 
         async def answer(request: Request) -> Response:
+            number = [*request.path_params.values()]
             try:
-                text = await run_in_threadpool(lambda: make(self.given, Asking.of(_pairs(request), known)))
+                text = await run_in_threadpool(lambda: make(self.given, Asking.of(_pairs(request), known), *number))
             except VeilError as error:
                 return await self._complaining(request, "", error)
-            name = "train.ipynb" if "ipynb" in kind else "ledger.csv"
+            name = "train.ipynb" if "ipynb" in kind else request.url.path.rpartition("/")[2]
             return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
         return answer
@@ -148,6 +151,8 @@ def _told(made: Callable[[], View]) -> View:
         return made()
     except VeilError as error:
         return _complaint(str(error), 404 if isinstance(error, BadInput) else 400)
+    except MemoryError:
+        return _complaint(f"This page was stopped: {NO_MEMORY}.", 500)
     except Exception as error:  # a message may quote what it should not
         return _complaint(f"This page was stopped by an unforeseen {type(error).__name__}.", 500)
 

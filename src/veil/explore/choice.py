@@ -1,5 +1,6 @@
 """Choice: why this method? Every option with its prediction, not only the winner, and where the choice flips."""
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,7 +13,7 @@ from ..kernel import Budget
 from ..schema import Schema
 from .asking import Asking
 from .closer import legend
-from .foreseeing import Asked, asked, fields, price_text
+from .foreseeing import Asked, asked, fields, price_text, state
 from .given import Found, Given
 from .page import Safe, Site, View, figure, folded, form, paragraph, section, table, warning
 from .words import short
@@ -37,7 +38,8 @@ def choice(site: Site, given: Given, asking: Asking) -> View:
     said = f"With {now.rows:,} rows and epsilon {price_text(now.budget)}, {trace.chosen} would be chosen for "
     said += f"{now.schema.name}, by public facts alone. A run also counts the classes, for 3 % of epsilon that the "
     said += "method uses too, and may choose otherwise."
-    parts = [paragraph(said, "lead"), told(trace), flips(now), listed(site, given)]
+    link = as_data(site, "choice.json", **state(now)) if now.number >= 0 else Safe("")
+    parts = [paragraph(said, "lead"), told(trace), link, flips(now), listed(site, given)]
     return View(f"Choice for {now.schema.name}", LEAD, form(site, "choice", *fields(given, now)), "".join(parts))
 
 
@@ -65,8 +67,38 @@ def chosen(site: Site, given: Given, number_: int) -> View:
     trace = Trace.from_dict(model.outcome_.trace)
     price = f"What the choice knew of the rows cost epsilon {amount(trace.price)} of {amount(model.outcome_.epsilon)}, "
     price += "and the method used it too."
-    parts = [paragraph(f"It picked {trace.chosen}, {trace.why}. {price}", "lead"), told(trace), listed(site, given)]
+    said, link = f"It picked {trace.chosen}, {trace.why}. {price}", as_data(site, f"choice/{number_}.json")
+    parts = [paragraph(said, "lead"), told(trace), link, listed(site, given)]
     return View(f"Choice for {one.name}", LEAD, "", "".join(parts))
+
+
+def as_data(site: Site, place: str, **asked_for: str) -> Safe:
+    """A link to the trace as JSON."""
+    return paragraph(site.link("The trace as JSON", place, **asked_for)) if site.served else Safe("")
+
+
+def as_json(given: Given, asking: Asking) -> str:
+    """The trace of a choice that is to come, as JSON."""
+    now = asked(given, asking)
+    if isinstance(now, str):
+        raise VeilError(now)
+    return _plain(foreseen_choice(now.schema.to_toml(), now.rows, str(now.budget.epsilon)))
+
+
+def chosen_as_json(given: Given, asking: Asking, number_: int) -> str:
+    """The trace of a choice that was made, as JSON: the one in the file of its model."""
+    from ..models import load_model
+
+    model = given.load(given.file(number_, ("model",)), load_model)
+    if isinstance(model, str):
+        raise VeilError(model)
+    if model.outcome_.trace is None:
+        raise VeilError("the method was named by whoever trained it: nothing was chosen")
+    return _plain(Trace.from_dict(model.outcome_.trace))
+
+
+def _plain(trace: Trace) -> str:
+    return json.dumps(trace.to_dict(), indent=1)
 
 
 def told(trace: Trace) -> Safe:

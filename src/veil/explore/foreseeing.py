@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ..choice.classifiers import Expected, expect
 from ..errors import BadInput, VeilError
@@ -123,8 +122,7 @@ def _rehearsed(text: str, method: str, price: str) -> Forecast | str:
 
     schema = Schema.loads(text)
     try:
-        rehearsal: Any = METHODS[method](epsilon=price, schema=schema).rehearse()
-        return forecast(rehearsal, schema, method=method)
+        return forecast(METHODS[method](epsilon=price, schema=schema).rehearse(), schema)
     except VeilError as error:
         return str(error)
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -226,18 +227,33 @@ def entries(site: Site, number: int, charges: list[tuple[Any, Fraction]]) -> Saf
         for r, total in charges
     ]
     header = ["entry", "time (UTC)", "part", "verb", "question", "epsilon", "total"]
-    take = paragraph(site.link("All entries as CSV", "ledger.csv", ledger=number)) if site.served else ""
+    links = [site.link(f"All entries as {kind}", f"ledger.{kind.lower()}", ledger=number) for kind in ("CSV", "JSON")]
+    take = paragraph(Safe(" · ".join(links))) if site.served else ""
     return section("Every entry", folded(f"{len(rows):,} entries", table("Entries", header, rows[:2000])), take)
 
 
-def as_csv(given: Given, asking: Asking) -> str:
-    """All entries as CSV."""
+def _asked_for(given: Given, asking: Asking) -> Ledger:
+    """The ledger that a request is about."""
     if not given.ledgers:
         raise VeilError("no ledger is open")
     number = int(asking.choice("ledger", [str(place) for place in range(len(given.ledgers))]))
     opened = given.ledger(number)
     if isinstance(opened, str):
         raise VeilError(opened)
+    return opened
+
+
+def as_json(given: Given, asking: Asking) -> str:
+    """All entries as JSON, each with the total after it: a witness too, that `veil ledger verify --against` takes."""
+    opened = _asked_for(given, asking)
+    receipts = [{**receipt.to_dict(), "total": str(total)} for receipt, total in opened.charges()]
+    about = {"name": opened.name, "ledger": opened.id, "limit": str(opened.limit), "spent": str(opened.spent)}
+    return json.dumps({**about, "receipts": receipts}, indent=1)
+
+
+def as_csv(given: Given, asking: Asking) -> str:
+    """All entries as CSV."""
+    opened = _asked_for(given, asking)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(

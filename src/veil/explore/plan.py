@@ -8,7 +8,7 @@ from ..choice.classifiers import EPSILONS, OPTIONS, Expected, least_epsilon
 from ..display import amount, number
 from ..drawing import Picture
 from ..errors import VeilError
-from ..forecast import Forecast, megabytes
+from ..forecast import Forecast, room
 from ..kernel import Budget
 from ..markup import escaped, plural
 from ..plans.catalogue import seconds
@@ -23,6 +23,7 @@ from .words import duration, odds, short
 PARAMETERS = ("schema", "rows", "epsilon", "measure", "goal", "method")
 GOALS = {"auc": "AUC", "accuracy": "accuracy"}
 LEAD = "Nothing is opened and nothing is charged: all of this follows from the schema and from public tables."
+TAKEN = "Seconds are of one core and MB of private memory, both beyond a start, for rows in Parquet: CSV takes more."
 FAR = "No public table is much like this one: take these numbers as a guess, and measure on rows that are kept apart."
 SOURCE = "from what methods did on public tables; 90 % of tables like this one lie within a line"
 
@@ -115,6 +116,7 @@ def what_to_expect(site: Site, now: Asked, expected: Expected, measure: str, met
         warning(FAR) if expected.far else "",
         drawn,
         listing,
+        paragraph(TAKEN, "quiet"),
         alike,
     ]
     return section(f"What to expect of {now.rows:,} rows at epsilon {price_text(now.budget)}", *parts)
@@ -156,7 +158,7 @@ def _line(site: Site, now: Asked, expected: Expected, name: str) -> list[Any]:
         for text in (short(one.value, 2), f"{one.low:.2f} to {one.high:.2f}")
     ]
     columns = len(now.schema.features)
-    return [name, *cells, duration(seconds(name, now.rows, columns)), number(megabytes(now.schema, now.rows))]
+    return [name, *cells, duration(seconds(name, now.rows, columns)), number(room(name, now.schema, now.rows))]
 
 
 def questions(given: Given, now: Asked, method: str, rehearsed: Forecast | str) -> Safe:
@@ -167,7 +169,10 @@ def questions(given: Given, now: Asked, method: str, rehearsed: Forecast | str) 
     rows.append(("together", amount(rehearsed.cost), "", "", ""))
     header = ["question", "epsilon", "noise scale", "95 % of counts within", "of about"]
     chosen = f" Here {rehearsed.trace.chosen} was chosen." if rehearsed.trace else ""
-    made_up = f"Rehearsed with {rehearsed.made_up:,} made-up rows, so later questions are one example of what may be "
+    taken = f"It takes about {duration(rehearsed.seconds)} s and {number(rehearsed.megabytes)} MB beyond a start. "
+    made_up = (
+        f"{taken}Rehearsed with {rehearsed.made_up:,} made-up rows, so later questions are one example of what may be "
+    )
     made_up += f"asked.{chosen}"
     words = f"{rehearsed.verdict.words[:1].upper()}{rehearsed.verdict.words[1:]}."
     told = verdict(words, rehearsed.verdict.level)

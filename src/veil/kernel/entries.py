@@ -92,11 +92,11 @@ def line_of(number: int, hash: str, body: str) -> bytes:
     return f'{{"number": {number}, "hash": "{hash}", "body": {body}}}\n'.encode()
 
 
-def first_line(limit: Budget, name: str) -> bytes:
+def first_line(limit: "float | str | Fraction | Budget", name: str) -> bytes:
     """The line that begins a new ledger."""
-    refuse(not isinstance(name, str) or not name, "a ledger needs the name of its data set, the one in the schema")
+    refuse(not isinstance(name, str) or not name, wording.NAMELESS)
     fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
-    return Entries().next({**fields, "limit": str(limit.epsilon)})[0]
+    return Entries().next({**fields, "limit": str(Budget(limit, "the limit").epsilon)})[0]
 
 
 def unit_of(body: dict[str, Any]) -> str:

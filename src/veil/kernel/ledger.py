@@ -45,8 +45,8 @@ class Ledger(ShownLedger):
     path is an address such as "postgresql://user@host/database?ledger=survey".
     """
 
-    def __init__(self, limit: "float | str | Fraction | Budget", name: str) -> None:
-        line = first_line(Budget(limit, "the limit"), name)
+    def __init__(self, limit: "float | str | Fraction | Budget", name: str = "") -> None:
+        line = first_line(limit, name)
         self._kept, self._words = _Kept(Store(None)), dict[str, str]()
         with self._kept.store.turn(write=True) as turn:
             turn.append(line, Place())
@@ -55,7 +55,7 @@ class Ledger(ShownLedger):
     @classmethod
     def create(cls, path: str | os.PathLike[str], limit: "float | str | Fraction | Budget", name: str) -> "Ledger":
         """A new ledger in a file or a database; one that exists is left alone and refused."""
-        store_at(path).create(first_line(Budget(limit, "the limit"), name))
+        store_at(path).create(first_line(limit, name))
         return cls.open(path)
 
     @classmethod

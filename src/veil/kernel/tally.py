@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from ..questions import Axis, Grid
 from ..questions.bundling import by_column
 from ..questions.covering import steps
 from ..questions.grids import join
 from ..schema.codes import LABEL
+from ..threads import one_thread
 from .noise import Integers
 from .table import BLOCK, Table
 
@@ -39,7 +39,7 @@ class Tally:
         """
         rows, tables = len(self._labels), list[Any]()  # each is added up from the one before it
         kind = np.float32 if rows < 1 << 24 else np.float64  # which add whole numbers below 2^24, and 2^53, exactly
-        with threadpool_limits(1, "blas"):  # for products of matrices so small, threads wait longer than they work
+        with one_thread():  # for products of matrices so small, threads wait longer than they work
             for place, grid, kept, merges in steps(grids, min(rows, TOGETHER, MOST_CELLS) // self._classes):
                 tables = tables[:kept] if grid is None else [self._count(grid).astype(kind)]
                 for cells, groups in merges:

@@ -159,7 +159,7 @@ class PrivateEstimator(Published, BaseEstimator):
         schema, budget = self._schema(None, None), Budget(self.epsilon)
         with quickly():
             outcome = self._run(rehearsing(schema, budget), budget)
-            return Rehearsal(outcome.answers, schema, outcome.trace)
+            return Rehearsal(outcome.answers, schema, outcome.trace, method=self.method, epsilon=budget.epsilon)
 
     def _schema(self, X: Any, y: Any) -> Schema:
         if is_public(self.schema):
@@ -257,7 +257,8 @@ class PrivateClassifier(Reported, ClassifierMixin, PrivateEstimator):
         """The answers that the last level of `fit_until` would give, with their noise; nothing is opened or charged."""
         schema, budget = self._schema(None, None), Budget(at_most)
         aim, walk = self.aim(goal, schema), partial(self._walk, to_the_end=True)
-        return Rehearsal(self._until(rehearsing(schema, budget), aim, budget, share, walk).answers, schema)
+        answers = self._until(rehearsing(schema, budget), aim, budget, share, walk).answers
+        return Rehearsal(answers, schema, method=self.method)
 
     def aim(self, goal: Any, schema: Schema) -> Goal:
         """The goal that a text names; refuses it if this method cannot be fitted until it is met."""

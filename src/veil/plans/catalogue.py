@@ -3,6 +3,8 @@ Importing it loads no method."""
 
 from dataclasses import dataclass
 
+from .effort import CHOOSING, EFFORTS, READING, grids, run_megabytes, run_seconds, to_choose
+
 PURE = "pure epsilon"
 
 
@@ -159,7 +161,7 @@ CARDS = (
         "privgene",
         "a weighted sum, bred by selection",
         "comparison with the paper alone: logistic regression learns more",
-        14,
+        3,
         "Zhang, Xiao, Yang, Zhang, Winslett 2013",
     ),
     Card(
@@ -186,19 +188,17 @@ def presets(method: str) -> tuple[str, ...]:
 
 
 def seconds(method: str, rows: int, columns: int) -> float:
-    """About how long a fit takes on one core; for a method with presets, that of the first."""
-    card = next(card for card in CARDS if card.method == method)
+    """About how long a run takes on one core, reading included; for a method with presets, that of the first. Of an
+    unknown method, reading alone."""
     if method in CHOOSING:
-        return to_choose(int(min(100_000, max(100, 3 * rows), GRIDS * (columns / 10) ** 6)), rows, columns)
-    return card.seconds * rows / 100_000 * max(columns, 1) / 10
+        chosen = to_choose(grids(rows, columns), rows, columns)
+        return chosen + run_seconds(EFFORTS[method], rows, columns)
+    if method in EFFORTS:
+        return run_seconds(EFFORTS[method], rows, columns)
+    learning = next((card.seconds for card in CARDS if card.method == method), 0.0) * rows / 100_000
+    return run_seconds(READING, rows, columns) + learning * max(columns, 1) / 10
 
 
-CHOOSING = ("privpfc", "blend")  # which choose among about three grids for each row at epsilon 1, up to 100,000
-GRIDS = 12_400  # about so many small grids there are of ten columns; of fourteen, 89,673
-EACH, LOOK = 1.3e-4, 6e-9  # seconds for each candidate, and for each row that is looked at
-
-
-def to_choose(candidates: int, rows: int, columns: int) -> float:
-    """About how many seconds it takes to choose one of so many grids: with 14 columns, rows are looked at once for
-    about a hundred of them; with more columns, grids have less in common."""
-    return candidates * (EACH + min((columns / 14) ** 3 / 100, 1) * rows * LOOK)
+def megabytes(method: str, rows: int) -> float:
+    """About how much private memory a run takes, in MB."""
+    return max(run_megabytes(EFFORTS.get(method, READING), rows), 1.0)

@@ -14,6 +14,7 @@ from ..schema import Categorical, Numeric, Schema
 from .checking import SHARE, count_odds
 from .class_shares import class_shares
 from .finish import LEAST_SHARE, Numbers, class_prior
+from .rehearsal import drawn
 from .sizing import Known, sized
 
 Genes = npt.NDArray[np.int64]  # vectors x genes x classes but the first
@@ -22,6 +23,7 @@ ROWS_A_CHOICE = 500  # rows times epsilon for each survivor of each round: with 
 ROUNDS = 2, 10
 UNIT, MOST = 8, 16  # weights are whole numbers of eighths, at most two in size
 MOST_WORK = 1 << 22  # genes of a population
+FEW = 8  # vectors that stand for all of a population in a rehearsal
 SEED = 2013  # vectors are bred by public coins, the same for everyone
 
 
@@ -53,7 +55,8 @@ def privgene(
     traits, coins = traits_of(source.schema), np.random.default_rng(SEED)
     vectors = first_vectors(len(prior), traits, population, coins)
     for number, part in enumerate(to_choose.each(rounds)):
-        asked = [Predicted(scorer_of(vector, traits, prior)) for vector in vectors]
+        few = drawn(population, max(FEW, survivors))  # in a rehearsal they stand for all
+        asked = [Predicted(scorer_of(vector, traits, prior)) for vector in vectors[:few]]
         last = number == rounds - 1
         fittest = source.choose_best(asked, Correct(), part, count=1 if last else survivors).value
         vectors = vectors[fittest] if last else bred(vectors[fittest], population, coins)

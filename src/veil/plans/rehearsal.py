@@ -1,5 +1,6 @@
 """Rehearsal: the answers that a run would ask for, which show themselves as a plan."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,9 +12,11 @@ from typing import Any
 from ..display import amount, html_table, number, text_table
 from ..kernel import Release
 from ..schema import Schema
+from ..threads import one_thread
 
 HEADER = ["answer", "about", "epsilon", "noise scale", "95 % of counts within"]
 MADE_UP = "The plan: nothing was opened or charged; questions that follow from earlier answers follow from made-up rows"
+FOR_MANY = re.compile(r"(one|\d+) of \d+ by (Expected|)Correct")  # choices among candidates that were drawn
 FEW = 100  # candidates that stand for all of them in a rehearsal
 _pools: ContextVar[list[int] | None] = ContextVar("pools", default=None)
 
@@ -24,18 +27,29 @@ def quickly() -> Iterator[None]:
     hold no signal, so that any of them may be the one. A Rehearsal that is made within it tells the true number."""
     token = _pools.set([])
     try:
+        with one_thread():
+            yield
+    finally:
+        _pools.reset(token)
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Within it, candidates are drawn for answers that no Rehearsal will tell of."""
+    token = _pools.set(None if _pools.get() is None else [])
+    try:
         yield
     finally:
         _pools.reset(token)
 
 
-def drawn(pool: int) -> int:
+def drawn(pool: int, few: int = FEW) -> int:
     """How many candidates to draw: the whole pool or, in a rehearsal, a few of it."""
     found = _pools.get()
     if found is None:
         return pool
     found.append(pool)
-    return min(pool, FEW)
+    return min(pool, few)
 
 
 def _in_full(releases: "Iterable[Release[Any]]") -> "Iterator[Release[Any]]":
@@ -43,8 +57,9 @@ def _in_full(releases: "Iterable[Release[Any]]") -> "Iterator[Release[Any]]":
     pools = iter(_pools.get() or ())
     for release in releases:
         receipt = release.receipt
-        if receipt.verb == "choose" and receipt.question.endswith(" by ExpectedCorrect") and (pool := next(pools, 0)):
-            words = f"one of up to {pool} by ExpectedCorrect"
+        few = FOR_MANY.fullmatch(receipt.question) if receipt.verb in ("choose", "choose_best") else None
+        if few and (pool := next(pools, 0)):
+            words = f"{few[1]} of {few[2] and 'up to '}{pool} by {few[2]}Correct"
             yield replace(release, receipt=replace(receipt, question=words))
         else:
             yield release
@@ -53,17 +68,28 @@ def _in_full(releases: "Iterable[Release[Any]]") -> "Iterator[Release[Any]]":
 class Rehearsal(tuple[Release[Any], ...]):
     """Releases with made-up values and the noise that real ones would have; printed, the plan alone.
 
-    `trace` tells how the method was chosen, if it was.
+    `trace` tells how the method was chosen, if it was; `method` is its name, or that of the method that was named, and
+    `epsilon` what a model by it may cost, so that time, memory and quality can be foreseen; "" and None if there is no
+    model.
     """
 
     schema: Schema
     trace: Mapping[str, Any] | None
+    method: str
+    epsilon: Any
 
     def __new__(
-        cls, releases: "Iterable[Release[Any]]", schema: Schema, trace: Mapping[str, Any] | None = None
+        cls,
+        releases: "Iterable[Release[Any]]",
+        schema: Schema,
+        trace: Mapping[str, Any] | None = None,
+        *,
+        method: str = "",
+        epsilon: Any = None,
     ) -> "Rehearsal":
         self = super().__new__(cls, _in_full(releases))
-        self.schema, self.trace = schema, trace
+        self.schema, self.trace, self.epsilon = schema, trace, epsilon
+        self.method = trace["chosen"] if trace else method
         return self
 
     def plan(self) -> list[tuple[Any, ...]]:
@@ -74,6 +100,12 @@ class Rehearsal(tuple[Release[Any], ...]):
         """What to expect of the run: the cost, time and memory, a verdict and, if it is known, the quality."""
         # found late: a forecast knows verdicts and choices, which know rehearsals
         return import_module("veil.forecast").forecast(self, self.schema)
+
+    @property
+    def quality(self) -> tuple[Any, ...]:
+        """What to expect of the model, with intervals, from what its method did on public tables; () if not known."""
+        found: tuple[Any, ...] = self.forecast().quality
+        return found
 
     def _shown(self) -> tuple[str, list[str], list[tuple[str, ...]]]:
         return MADE_UP, HEADER, [(*row[:2], *map(plan_cell, row[2:])) for row in self.plan()]

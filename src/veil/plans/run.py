@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from scipy.sparse import csr_matrix
 
 from ..display import amount, readable
@@ -14,7 +15,7 @@ from ..schema import Categorical, Date, Numeric, Schema
 from ..schema.calendars import PARTS
 from .finding.search import Found, Search, search, to_pool, to_search, widest
 from .outcome import OWN_LEDGERS, Outcome
-from .rehearsal import Rehearsal, quickly
+from .rehearsal import Rehearsal, aside, quickly
 from .sizing import Known
 
 GUESS = 10_000  # rows of a rehearsal whose schema does not say how many there are
@@ -104,16 +105,17 @@ def check_budget(ledger: Ledger, budget: Budget) -> None:
 def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
     """Run the plan on a table without rows, so that the kernel refuses before anything is charged. It has a ledger that
     is remembered nowhere: how many there were would tell how often `best_of` tried."""
-    plan(opened(made_up(schema, 0), schema, budget, noise=0, ledger=Ledger(budget, schema.name)), budget)
+    with aside():
+        plan(opened(made_up(schema, 0), schema, budget, noise=0, ledger=Ledger(budget, schema.name)), budget)
 
 
-def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None) -> Rehearsal:
+def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None, method: str = "") -> Rehearsal:
     """The answers that a plan would ask for, with their noise, from a run on made-up rows; nothing is charged.
 
     Where later questions depend on earlier answers, as in a tree, these are one example of what it may ask.
     """
     with quickly():
-        return Rehearsal(run(rehearsing(schema, budget), plan, budget, how=how).answers, schema)
+        return Rehearsal(run(rehearsing(schema, budget), plan, budget, how=how).answers, schema, method=method)
 
 
 def rehearsing(schema: Schema, budget: Budget) -> Source:
@@ -132,7 +134,8 @@ def made_up(schema: Schema, rows: int) -> dict[str, Any]:
     found: dict[str, Any] = {schema.person: np.arange(rows)} if schema.person else {}
     for column in schema.column:
         if isinstance(column, Categorical):
-            found[column.name] = np.array(column.values, object)[chance.integers(len(column.values), size=rows)]
+            codes = chance.integers(len(column.values), size=rows)
+            found[column.name] = pa.chunked_array([pa.array(column.values, pa.string()).take(pa.array(codes))])
         elif isinstance(column, Date):
             found[column.name] = _made_up_dates(column, rows, chance)
         elif isinstance(column, Numeric):

@@ -94,9 +94,8 @@ def publish(
 def rehearse_publish(schema: Schema, epsilon: Any, method: str, **settings: Any) -> Rehearsal:
     """The answers that `publish` would ask for, with their noise; nothing is opened or charged."""
     public, plan = asked(schema, method, **settings)
-    return rehearse(
-        plan, public, Budget(epsilon), SEARCH if method in SYNTHESISERS and settings.get("columns") is None else None
-    )
+    how = SEARCH if method in SYNTHESISERS and settings.get("columns") is None else None
+    return rehearse(plan, public, Budget(epsilon), how, method)
 
 
 def settled(method: str | None, columns: Any) -> str:
