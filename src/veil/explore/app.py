@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ..errors import BadInput, VeilError
-from . import choice, compare, ledger, plan, results
+from . import choice, compare, ledger, plan, ranges, results
 from .asking import Asking
 from .foreseeing import MOST_TEXT
 from .given import Given
@@ -38,6 +38,9 @@ class Explorer:
         return [
             Route(base, self._get("compare", compare.compare, compare.PARAMETERS)),
             Route(f"{base}compare", self._get("compare", compare.compare, compare.PARAMETERS)),
+            Route(f"{base}compare/ranges", self._get("compare", ranges.ranges, ranges.PARAMETERS)),
+            Route(f"{base}compare/ranges.csv", self._file(ranges.counts_csv, ranges.COUNTS, "text/csv; charset=utf-8")),
+            Route(f"{base}compare/widths.csv", self._file(ranges.widths_csv, ranges.WIDTHS, "text/csv; charset=utf-8")),
             Route(f"{base}plan", self._get("plan", plan.plan, plan.PARAMETERS)),
             Route(f"{base}plan", self._pasted, methods=["POST"]),
             Route(
@@ -113,7 +116,7 @@ class Explorer:
                 text = await run_in_threadpool(lambda: make(self.given, Asking.of(_pairs(request), known)))
             except VeilError as error:
                 return await self._complaining(request, "", error)
-            name = "train.ipynb" if "ipynb" in kind else "ledger.csv"
+            name = "train.ipynb" if "ipynb" in kind else request.url.path.rpartition("/")[2]
             return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
         return answer

@@ -11,9 +11,10 @@ from .asking import Asking
 from .closer import near
 from .commands import compare_command
 from .given import Given
-from .page import Safe, Site, View, box, copied, form, paragraph, section, select, table, warning
+from .page import Safe, Site, View, box, copied, form, paragraph, section, select, table, tabs, warning
 from .picking import PARAMETERS as PARAMETERS
 from .picking import SHOW, WHO, Picked, picked
+from .ranges import PAIR
 from .words import MEASURES, digits_of, gap, odds, short, size_words
 
 LEAST = 3  # seeds in common from which on a difference is told from chance
@@ -27,12 +28,14 @@ dash says why there is no number. The mean is over the tables that have one."""
 def compare(site: Site, given: Given, asking: Asking) -> View:
     """The view."""
     results, problems = given.comparison()
-    troubles = "".join(map(warning, problems))
+    troubles, above = "".join(map(warning, problems)), tabs(site, "Comparisons", PAIR, 0)
     if not results:
-        return View("Compare", "There are no results to show.", "", troubles + paragraph("Make some:") + repeat(None))
+        return View(
+            "Compare", "There are no results to show.", above, troubles + paragraph("Make some:") + repeat(None)
+        )
     now = picked(results, asking)
     parts = [troubles, grid_section(site, now), near(now), failures(now), repeat(now)]
-    return View("Compare", LEAD, controls(site, now), "".join(parts))
+    return View("Compare", LEAD, above + controls(site, now), "".join(parts))
 
 
 def controls(site: Site, now: Picked) -> str:

@@ -12,6 +12,7 @@ from ..addresses import is_address, shown
 from ..choice.classifiers import known
 from ..display import readable
 from ..errors import BadInput, VeilError
+from ..files.kept_ranges import Ranged, holds_ranges, read_ranges
 from ..files.parts import open_parts
 from ..kernel import Ledger
 from ..results import MEASURED, Results, read_results
@@ -20,6 +21,7 @@ from ..schema import Schema
 MOST_FILES = 1000  # of a folder
 MOST_BYTES = 1 << 26
 PATIENCE = 1.0  # seconds to wait for a ledger that somebody else holds
+RANGES = Path(__file__).with_name("ranges.zip")  # public histograms that come with Veil
 KINDS = ("model", "synopsis", "histogram", "synthetic")
 ENDINGS = (".veil", ".html", ".json")
 Held = TypeVar("Held")
@@ -70,15 +72,36 @@ class Given:
             f"Open: {'; '.join(map(readable, parts))}." if parts else "Open: public results that come with Veil, alone."
         )
 
+    @property
+    def ranged(self) -> list[Path]:
+        """The files of results that are about ranges."""
+        return [path for path in self.results if self._kept(path, holds_ranges) is True]
+
+    @property
+    def compared(self) -> list[Path]:
+        """The files of results that are about classifiers."""
+        ranged = self.ranged
+        return [path for path in self.results if path not in ranged]
+
+    def ranges(self) -> tuple[list[Ranged], list[str]]:
+        """All that is kept about ranges, and what is wrong with files that could not be read."""
+        found, problems, paths = list[Ranged](), list[str](), self.ranged
+        for path in paths or [RANGES]:
+            tables = self._kept(path, read_ranges)
+            found += () if isinstance(tables, str) else tables
+            problems += [tables] if isinstance(tables, str) else []
+        return found, problems
+
     def comparison(self) -> tuple[Results, list[str]]:
         """All results together, and what is wrong with files that could not be read."""
-        if not self.results:
+        paths = self.compared
+        if not paths:
             return shipped(), []
         tables, problems = list[Any](), list[str]()
-        for path in self.results:
+        for path in paths:
             table = self._kept(path, read_results)
             (problems if isinstance(table, str) else tables).append(table)
-        stamp = tuple(map(stamp_of, self.results))
+        stamp = tuple(map(stamp_of, paths))
         found = self._read.get("comparison")
         if found is None or found[0] != stamp:
             rows = (row for table in tables for row in table.to_pylist())
