@@ -8,8 +8,9 @@ from ..results import Group, Results
 from .asking import Asking
 from .words import MEASURES
 
-PARAMETERS = ("measure", "epsilon", "table", "method", "show", "who", "rows")
+PARAMETERS = ("measure", "epsilon", "table", "method", "show", "who", "rows", "tables")
 WHO = {"all": "all", "pure": "private without delta", "veil": "Veil's"}
+TABLES = {"firm": "with three seeds or more", "all": "all"}
 SHOW = {"gap": "gap to the best", "value": "value"}
 
 
@@ -25,6 +26,14 @@ class Picked:
     show: str
     who: str
     rows: int | None
+    scope: str = "all"
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables to show: those that were measured on so many rows."""
+        listed = self.results.firm if self.scope == "firm" else self.results.tables
+        there = {table for table, _, _, rows in self.results.groups if rows == self.rows}
+        return [table for table in listed if table in there]
 
     @property
     def methods(self) -> list[str]:
@@ -45,7 +54,8 @@ class Picked:
         """The parameters of this view, with some of them changed."""
         now = {"measure": self.measure, "epsilon": f"{self.epsilon:g}", "show": self.show, "who": self.who}
         sized = {} if self.rows is None else {"rows": self.rows}
-        return {**now, "table": self.table, "method": self.method, **sized, **changes}
+        scope = {"tables": self.scope} if has_scope(self.results) else {}
+        return {**now, "table": self.table, "method": self.method, **sized, **scope, **changes}
 
 
 def picked(results: Results, asking: Asking) -> Picked:
@@ -65,7 +75,13 @@ def picked(results: Results, asking: Asking) -> Picked:
         asking.choice("show", [*SHOW]),
         asking.choice("who", [*WHO]),
         None if size == "all" else int(size),
+        asking.choice("tables", [*TABLES]) if has_scope(results) else "all",
     )
+
+
+def has_scope(results: Results) -> bool:
+    """Whether some tables were measured with few seeds and some with more."""
+    return 0 < len(results.firm) < len(results.tables)
 
 
 def is_known(group: Group, measure: str) -> bool:
