@@ -51,7 +51,7 @@ def _powers(low: float, high: float) -> list[float]:
     """1, 2 and 5 times powers of ten between two numbers above zero."""
     sizes = [times * 10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1) for times in (1, 2, 5)]
     found = [size for size in sizes if low * 0.999 <= size <= high * 1.001]
-    return found if len(found) <= 8 else [size for size in found if f"{size:.0e}"[0] == "1"]
+    return found if len(found) <= 6 else [size for size in found if f"{size:.0e}"[0] == "1"]
 
 
 @dataclass

@@ -38,6 +38,7 @@ class Explorer:
         return [
             Route(base, self._get("compare", compare.compare, compare.PARAMETERS)),
             Route(f"{base}compare", self._get("compare", compare.compare, compare.PARAMETERS)),
+            Route(f"{base}compare.csv", self._file(compare.as_csv, (), "text/csv; charset=utf-8")),
             Route(f"{base}compare/ranges", self._get("compare", ranges.ranges, ranges.PARAMETERS)),
             Route(f"{base}compare/ranges.csv", self._file(ranges.counts_csv, ranges.COUNTS, "text/csv; charset=utf-8")),
             Route(f"{base}compare/widths.csv", self._file(ranges.widths_csv, ranges.WIDTHS, "text/csv; charset=utf-8")),

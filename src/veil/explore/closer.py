@@ -11,6 +11,7 @@ from .page import Safe, figure, section, table
 from .picking import Picked, is_known
 from .words import MEASURES, digits_of, duration, short, size_words
 
+Sizes = dict[int | None, tuple[float, float | None]]  # a mean and its margin for each number of rows
 LAST = 3  # times the largest number of rows that was tried: where all rows are drawn
 
 
@@ -96,7 +97,7 @@ def _along(found: list[tuple[float, float, float | None]], stops: Sequence[float
 
 def legend(loud: dict[str, str], rest: str = "others, grey") -> Safe:
     """Which colour is which method."""
-    chips = "".join(f'<span class="chip c-{colour}"></span>{escaped(name)}' for name, colour in loud.items())
+    chips = "".join(f'<span class="chip c-{colour}"></span>{escaped(name)}' for name, colour in loud.items() if name)
     return Safe(f'<p class="legend">{chips}<span class="chip c-pale"></span>{escaped(rest)}</p>')
 
 
@@ -169,6 +170,7 @@ def over_rows(now: Picked, loud: dict[str, str]) -> Safe:
     curves = {name: found for name in now.methods if len(found := _over_sizes(now, name)) > 1}
     if not curves:
         return Safe("")
+    loud = {name: kind for name, kind in loud.items() if name in curves} or {_last_best(now, curves): "main"}
     levels = [mean for found in curves.values() for mean, _ in found.values()]
     drawn = Picture(
         f"{words} on {now.table}",
@@ -198,9 +200,16 @@ def over_rows(now: Picked, loud: dict[str, str]) -> Safe:
     )
 
 
-def _over_sizes(now: Picked, method: str) -> dict[int | None, tuple[float, float | None]]:
+def _last_best(now: Picked, curves: dict[str, Sizes]) -> str:
+    """The private method with the best mean at the largest number of rows of its curve; "" if there is none."""
+    sign = -1 if now.measure in LESS_IS_BETTER else 1
+    lasts = {name: sign * [*found.values()][-1][0] for name, found in curves.items() if now.results.private(name)}
+    return max(lasts, key=lambda name: lasts[name], default="")
+
+
+def _over_sizes(now: Picked, method: str) -> Sizes:
     """The mean and margin of a method for each number of rows that it learned from."""
-    found = dict[int | None, tuple[float, float | None]]()
+    found: Sizes = {}
     for size in now.results.sizes:
         group = now.results.group(now.table, method, now.epsilon, size)
         mean, margin = group.summary(now.measure) if group else (None, None)

@@ -1,12 +1,15 @@
 """Compare: which method is good on tables like mine, and how sure is that? Methods down, tables across."""
 
+import csv
+import io
 from math import isnan
 
 import numpy as np
 
+from ..errors import BadInput
 from ..markup import escaped
 from ..plans.catalogue import NAMES
-from ..results import difference
+from ..results import MEASURED, difference
 from .asking import Asking
 from .closer import near
 from .commands import compare_command
@@ -60,8 +63,9 @@ def controls(site: Site, now: Picked) -> str:
 
 def grid_section(site: Site, now: Picked) -> Safe:
     """The grid of all methods and tables."""
-    private = [name for name in now.methods if now.results.private(name)]
-    others = [name for name in now.methods if name not in private]
+    measured = now.measured
+    private = [name for name in measured if now.results.private(name)]
+    others = [name for name in measured if name not in private]
     bests = {name: now.best(name) for name in now.tables}
     ranked = sorted(private, key=lambda name: mean_gap(now, name, bests))
     rows = "".join(_row(site, now, name, bests) for name in [*ranked, *others])
@@ -72,7 +76,8 @@ def grid_section(site: Site, now: Picked) -> Safe:
     first = '<th scope="col">method</th><th scope="col">mean</th>'
     inside = f'<table class="grid">{caption}<thead><tr>{first}{heads}</tr></thead><tbody>{rows}</tbody></table>'
     said = paragraph(odds(now.epsilon)), paragraph(LEGEND, "quiet")
-    return section("Every method on every table", said[0], box(words, inside), said[1], source(now))
+    csv_ = paragraph(site.link("All means as CSV", "compare.csv")) if site.served else ""
+    return section("Every method on every table", said[0], box(words, inside), csv_, said[1], source(now))
 
 
 def source(now: Picked) -> Safe:
@@ -141,6 +146,23 @@ def is_tie(now: Picked, table_: str, method: str, best: str) -> bool:
         return False
     mean, margin = difference(first, mine, now.measure)
     return margin is not None and abs(mean) <= margin
+
+
+def as_csv(given: Given, asking: Asking) -> str:
+    """The mean and margin of every measure, for each method, table, epsilon and number of rows."""
+    results, problems = given.comparison()
+    if not results:
+        raise BadInput(problems[0] if problems else "there are no results")
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    pairs = [f"{name}{part}" for name in MEASURED for part in ("", "_margin")]
+    writer.writerow(["table", "method", "epsilon", "rows", "private", "delta", "runs", "failed", *pairs])
+    for (table_, method, epsilon, rows), group in results.groups.items():
+        found = [value for name in MEASURED for value in group.summary(name)]
+        numbers = ["" if value is None else f"{value:.4g}" for value in found]
+        about = [table_, method, f"{epsilon:g}", size_words(rows), group.private, f"{group.delta:g}"]
+        writer.writerow([*about, len(group.seeds), len(group.reasons), *numbers])
+    return stream.getvalue()
 
 
 def failures(now: Picked) -> Safe:

@@ -10,7 +10,7 @@ from .words import MEASURES
 
 PARAMETERS = ("measure", "epsilon", "table", "method", "show", "who", "rows", "tables")
 WHO = {"all": "all", "pure": "private without delta", "veil": "Veil's"}
-TABLES = {"firm": "with three seeds or more", "all": "all"}
+TABLES = {"firm": "three seeds or more", "all": "all"}
 SHOW = {"gap": "gap to the best", "value": "value"}
 
 
@@ -34,6 +34,11 @@ class Picked:
         listed = self.results.firm if self.scope == "firm" else self.results.tables
         there = {table for table, _, _, rows in self.results.groups if rows == self.rows}
         return [table for table in listed if table in there]
+
+    @property
+    def measured(self) -> list[str]:
+        """The methods of which there are runs on any of these tables."""
+        return [name for name in self.methods if any(self.group(table, name) for table in self.tables)]
 
     @property
     def methods(self) -> list[str]:

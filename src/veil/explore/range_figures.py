@@ -69,7 +69,7 @@ def _bars(
     marks = [(0, axis.span(0, 0)), (axis.size / 2, axis.span(axis.size // 2, axis.size // 2))]
     along = [(place, text.split(" to ")[0]) for place, text in marks]
     along += [(axis.size, axis.span(axis.size - 1, axis.size - 1).split(" to ")[-1])]
-    drawn = Picture(title, (0, axis.size), scale, below=axis.name, beside="rows", along=along, width=560, height=250)
+    drawn = Picture(title, (0, axis.size), scale, below=axis.name, beside="rows", along=along, width=520, height=250)
     drawn.between(range_[0], range_[1] + 1)
     drawn.skyline([(first, end, float(count)) for (first, end), count in zip(runs, counts, strict=True)])
     if over is not None:
@@ -132,7 +132,7 @@ def by_width(of: Ranged, method: str, epsilon: float) -> Safe:
     trials = max(draw.trials for draw in of.draws)
     source = f"{of.title}; {trials} draws of noise, up to 400 random ranges of each width; bands are 95 % over draws"
     drawn = _widths_picture(of, errors, loud, f"{words}, at epsilon {epsilon:g}")
-    note = "The highlighted method is the chosen one; the other is the one with the least error over all widths."
+    note = "Loud lines: the method chosen above, and the one with the least error over all widths."
     return figure(f"{words}, at epsilon {epsilon:g}", source, drawn, legend(loud) + listing, note)
 
 
@@ -150,8 +150,8 @@ def _widths_picture(
         title,
         (places[0] / 1.15, places[-1] * room),
         (min(flat) / 1.4, max(flat) * 1.4),
-        width=640,
-        height=280,
+        width=520,
+        height=290,
         below="cells in the range",
         beside="rows off",
         logs=True,

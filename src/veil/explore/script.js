@@ -37,7 +37,7 @@
       const own = document.querySelector(`form.controls output[data-of="${CSS.escape(said.dataset.of)}"]`);
       if (!own) continue;
       own.textContent = said.textContent;
-      own.parentElement.querySelector("input").setAttribute("aria-valuetext", said.textContent);
+      own.closest("label").querySelector("input").setAttribute("aria-valuetext", said.textContent);
     }
   };
 
