@@ -134,11 +134,14 @@ const rangesByHand = async () => {
   };
   await page.goto(`${base}compare/ranges`);
   const before = await told();
+  const said = await page.textContent('output[data-of="to"]');
+  const start = Number(await page.inputValue('input[name="to"]'));
   await page.focus('input[name="to"]');
   const after = await changed(() => page.keyboard.press("ArrowRight"));
   note("slider by keyboard", {
+    before: said,
     changed: before.length === 3 && before[0] !== after[0],
-    address: page.url().includes("to=321"),
+    address: page.url().includes(`to=${start + 1}`),
     focus: await page.evaluate(() => document.activeElement.name),
     said: await page.evaluate(() => [document.querySelector('output[data-of="to"]').textContent, document.activeElement.getAttribute("aria-valuetext")]),
   });

@@ -46,7 +46,7 @@ def test_the_script_keeps_the_state_in_the_address_and_the_grid_to_one_stop(seen
 def test_a_range_is_moved_by_keyboard_without_script_and_dragged_on_a_picture(seen: Any) -> None:
     moved = seen["slider by keyboard"]
     assert moved["changed"] and moved["address"] and moved["focus"] == "to"
-    assert moved["said"] == ["46.41", "46.41"]
+    assert moved["said"][0] == moved["said"][1] != moved["before"]
     assert seen["no script slider"] == [True, True]
     assert seen["drag"]["errors"] == []
     low, high = seen["drag"]["bars"]

@@ -19,8 +19,10 @@ from tests.explore.test_commands import to_copy
 from tests.explore.test_views import Page, shown
 from tests.shell import output
 from veil import BadInput
+from veil.explore.asking import Asking
 from veil.explore.export import MOST_BYTES, export
 from veil.explore.given import RANGES, Given
+from veil.explore.ranges import asked
 from veil.files.kept_ranges import Axis, Draw, Ranged, read_ranges, width_words, write_ranges
 
 SHIPPED = 60_000  # bytes
@@ -118,6 +120,15 @@ def test_the_page_counts_a_range_in_the_truth_and_in_the_noise(page: TestClient,
     assert numbers_of(shown(page, "compare/ranges?data=0&method=tree&epsilon=1&from=7&to=3")) == numbers_of(text)
     beyond = shown(page, "compare/ranges?from=0&to=3000")
     assert numbers_of(beyond)[0] == f"{table.rows:,}"
+
+
+def test_without_a_choice_a_range_holds_the_middle_half_of_the_rows() -> None:
+    for place, table in enumerate(read_ranges(RANGES)):
+        now = asked(list(read_ranges(RANGES)), Asking(data=str(place)))
+        assert table.truth is not None
+        for axis, (first, last) in enumerate(now.ends):
+            counts = np.moveaxis(table.truth, axis, 0).reshape(table.shape[axis], -1).sum(axis=1)
+            assert counts[first : last + 1].sum() >= table.rows / 2 >= counts[first + 1 : last].sum()
 
 
 def test_a_map_has_four_sliders_and_the_same_shades_on_both_sides(page: TestClient, kept: Path) -> None:

@@ -1,13 +1,13 @@
 """A closer look at one table: over epsilon, over rows, seed by seed, and what methods take."""
 
 from collections.abc import Sequence
-from math import isnan
+from math import isfinite, isnan
 
 from ..drawing import Picture
 from ..markup import escaped
 from ..plans.catalogue import NAMES
 from ..results import LESS_IS_BETTER
-from .page import Safe, figure, section, table
+from .page import Safe, figure, paragraph, section, table
 from .picking import Picked, is_known
 from .words import MEASURES, digits_of, duration, short, size_words
 
@@ -168,8 +168,8 @@ def over_rows(now: Picked, loud: dict[str, str]) -> Safe:
     words = f"{MEASURES[now.measure]} over rows"
     places = {size: float(size or LAST * max(filter(None, now.results.sizes))) for size in now.results.sizes}
     curves = {name: found for name in now.methods if len(found := _over_sizes(now, name)) > 1}
-    if not curves:
-        return Safe("")
+    if not any(map(now.results.private, curves)):
+        return _elsewhere(now)
     loud = {name: kind for name, kind in loud.items() if name in curves} or {_last_best(now, curves): "main"}
     levels = [mean for found in curves.values() for mean, _ in found.values()]
     drawn = Picture(
@@ -198,6 +198,13 @@ def over_rows(now: Picked, loud: dict[str, str]) -> Safe:
         legend(loud, "others, grey; dashed: NOT private")
         + table(words, ["method", *map(size_words, places)], rows, fold=True),
     )
+
+
+def _elsewhere(now: Picked) -> Safe:
+    """At which epsilons this table was measured over rows; "" if at none."""
+    sized = {epsilon for name, _, epsilon, rows in now.results.groups if name == now.table and rows is not None}
+    stops = ", ".join(f"{epsilon:g}" for epsilon in sorted(sized) if isfinite(epsilon))
+    return paragraph(f"Over rows, {now.table} was measured at epsilon {stops}.", "quiet") if stops else Safe("")
 
 
 def _last_best(now: Picked, curves: dict[str, Sizes]) -> str:

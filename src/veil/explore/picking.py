@@ -10,7 +10,7 @@ from .words import MEASURES
 
 PARAMETERS = ("measure", "epsilon", "table", "method", "show", "who", "rows", "tables")
 WHO = {"all": "all", "pure": "private without delta", "veil": "Veil's"}
-TABLES = {"firm": "three seeds or more", "all": "all"}
+TABLES = {"firm": "3 seeds or more", "all": "all"}
 SHOW = {"gap": "gap to the best", "value": "value"}
 
 

@@ -5,6 +5,8 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..display import number
 from ..errors import BadInput
 from ..files.kept_ranges import Draw, Numbers, Ranged, width_words
@@ -67,16 +69,25 @@ def asked(tables: list[Ranged], asking: Asking) -> Asked:
         place,
         asking.choice("method", table.methods),
         float(asking.choice("epsilon", stops)),
-        tuple(_ends(asking, names, size) for names, size in zip(ENDS, table.shape[: len(ENDS)], strict=False)),
+        tuple(_ends(asking, names, table, axis) for axis, names in enumerate(ENDS[: len(table.axes)])),
     )
 
 
-def _ends(asking: Asking, names: tuple[str, str], size: int) -> tuple[int, int]:
-    usual = (size * 3 // 8, size * 5 // 8)
-    first, last = sorted(
-        min(asking.whole(name, 0, MOST, end), size - 1) for name, end in zip(names, usual, strict=True)
-    )
+def _ends(asking: Asking, names: tuple[str, str], table: Ranged, axis: int) -> tuple[int, int]:
+    """The first and last cell on one axis: without a choice, those between which the middle half of the rows lies."""
+    size = table.shape[axis]
+    ends = zip(names, middle(table, axis), strict=True)
+    first, last = sorted(min(asking.whole(name, 0, MOST, end), size - 1) for name, end in ends)
     return first, last
+
+
+def middle(table: Ranged, axis: int) -> tuple[int, int]:
+    """The cells between which the middle half of the rows lies."""
+    if table.truth is None or not table.truth.sum() > 0:
+        return 0, table.shape[axis] - 1
+    counts = table.truth if table.truth.ndim == 1 else table.truth.sum(axis=1 - axis)
+    low, high = np.searchsorted(np.cumsum(counts), [counts.sum() / 4, 3 * counts.sum() / 4])
+    return int(low), int(high)
 
 
 def ranges(site: Site, given: Given, asking: Asking) -> View:
@@ -131,7 +142,7 @@ def answer(now: Asked, cells: Numbers) -> Safe:
     """True count, noisy count, and error of the range that was asked for."""
     assert now.table.truth is not None
     truth, noisy = now.inside(now.table.truth), now.inside(cells)
-    off, share = noisy - truth, f" ({100 * abs(noisy - truth) / truth:.2g} %)" if truth else ""
+    off, share = noisy - truth, f" ({number(100 * abs(noisy - truth) / truth)} %)" if truth else ""
     spans = [f"{axis.name} {axis.span(*ends)}" for axis, ends in zip(now.table.axes, now.ends, strict=False)]
     tiles = [
         (f"{truth:,.0f}", "true count"),
