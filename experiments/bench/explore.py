@@ -28,8 +28,8 @@ from ..choice import judge
 
 ROOT = Path(__file__).parents[2]
 FILE, FIGURES = Path(__file__).with_name("explore.json"), ROOT / "docs" / "figures"
-RESULTS = ROOT / "experiments" / "results" / "comparison.parquet"
-VIEWS = ("compare", "plan", "ledger", "results", "choice")
+RESULTS = [ROOT / "experiments" / "results" / f"comparison{part}.parquet" for part in ("-rows", "")]
+VIEWS = ("compare", "compare/ranges", "compare/ranges?data=4", "plan", "ledger", "results", "choice")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -74,7 +74,8 @@ def owner(place: Path) -> list[str]:
     train = ["--test-share", "0.3", "--note", "model v1", "--out", place / "out" / "model.veil"]
     output("train", place / "DATA.csv", *asked, *train)
     output("publish", place / "DATA.csv", *asked, "--columns", "age,yrs_married", "--out", place / "out" / "map.veil")
-    files = ["--results", RESULTS, "--schema", place / "clinic.toml", "--ledger", place / "clinic.ledger"]
+    results = [word for path in RESULTS for word in ("--results", path)]
+    files = [*results, "--schema", place / "clinic.toml", "--ledger", place / "clinic.ledger"]
     return [str(word) for word in (*files, "--watch", place / "out")]
 
 

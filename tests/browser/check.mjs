@@ -54,7 +54,9 @@ const everyView = async () => {
       await page.setViewportSize({ width: 390, height: 800 });
       note(`sideways ${key}`, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth));
       await page.setViewportSize({ width: 1200, height: 900 });
-      if (shots && colorScheme === "light") await page.screenshot({ path: `${shots}/explore-${name}.png` });
+      if (!shots || colorScheme !== "light") continue;
+      const whole = ["ranges", "map"].includes(name) ? page.locator("#content section").first() : page;
+      await whole.screenshot({ path: `${shots}/explore-${name}.png` });
     }
     note(`foreign ${colorScheme}`, seen.foreign);
     note(`errors ${colorScheme}`, seen.errors);
