@@ -147,6 +147,13 @@ def test_of_more_columns_errors_alone_are_shown(page: TestClient) -> None:
     assert page.get("compare/ranges.csv?data=2").status_code == 400
 
 
+def test_an_epsilon_of_many_digits_finds_its_draw(tmp_path: Path) -> None:
+    one = made_up(1)
+    write_ranges(tmp_path / "r.zip", [replace(one, draws=(replace(one.draws[0], epsilon=1 / 3),))])
+    text = shown(opened(Given((tmp_path / "r.zip",))), "compare/ranges?epsilon=0.333333")
+    assert len(numbers_of(text)) == 3 and "1-4" in text
+
+
 def test_every_method_is_in_the_figure_of_widths_and_in_its_table(page: TestClient) -> None:
     text = shown(page, "compare/ranges?epsilon=0.1")
     assert "5-20" in text and "10 ± 0.5" in text and "20 ± 0.5" in text

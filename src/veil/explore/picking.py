@@ -1,6 +1,7 @@
 """What a request picks of results: a measure, an epsilon, a table, methods; each from its list."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import isnan
 
 from ..plans.catalogue import NAMES
@@ -28,19 +29,19 @@ class Picked:
     rows: int | None
     scope: str = "all"
 
-    @property
+    @cached_property
     def tables(self) -> list[str]:
         """The tables to show: those that were measured on so many rows."""
         listed = self.results.firm if self.scope == "firm" else self.results.tables
         there = {table for table, _, _, rows in self.results.groups if rows == self.rows}
         return [table for table in listed if table in there]
 
-    @property
+    @cached_property
     def measured(self) -> list[str]:
         """The methods of which there are runs on any of these tables."""
         return [name for name in self.methods if any(self.group(table, name) for table in self.tables)]
 
-    @property
+    @cached_property
     def methods(self) -> list[str]:
         """The methods to show, private ones first."""
         found, pure = self.results.methods, [name for name in self.results.methods if self._is_pure(name)]
@@ -65,16 +66,16 @@ class Picked:
 
 def picked(results: Results, asking: Asking) -> Picked:
     """The choices of a request; each must be on its list."""
-    stops = [f"{epsilon:g}" for epsilon in results.epsilons]
-    usual = next((stop for stop in ("0.1", "0.2", "1") if stop in stops), stops[0] if stops else "")
+    stops = {f"{epsilon:g}": epsilon for epsilon in results.epsilons}
+    usual = next((stop for stop in ("0.1", "0.2", "1") if stop in stops), next(iter(stops), ""))
     sizes = ["all" if size is None else str(size) for size in results.sizes]
     measures = [name for name in MEASURES if any(is_known(group, name) for group in results.groups.values())]
-    epsilon = asking.choice("epsilon", stops, usual) if stops else "0"
+    epsilon = stops[asking.choice("epsilon", [*stops], usual)] if stops else 0.0
     size = asking.choice("rows", sizes, sizes[-1])
     return Picked(
         results,
         asking.choice("measure", measures or list(MEASURES)),
-        float(epsilon),
+        epsilon,
         asking.choice("table", results.tables),
         asking.choice("method", ["", *results.methods], ""),
         asking.choice("show", [*SHOW]),

@@ -63,12 +63,12 @@ def asked(tables: list[Ranged], asking: Asking) -> Asked:
     what lies beyond the last cell is the last cell."""
     place = int(asking.choice("data", [str(place) for place in range(len(tables))]))
     table = tables[place]
-    stops = [f"{epsilon:g}" for epsilon in table.epsilons]
+    stops = {f"{epsilon:g}": epsilon for epsilon in table.epsilons}
     return Asked(
         tables,
         place,
         asking.choice("method", table.methods),
-        float(asking.choice("epsilon", stops)),
+        stops[asking.choice("epsilon", [*stops])],
         tuple(_ends(asking, names, table, axis) for axis, names in enumerate(ENDS[: len(table.axes)])),
     )
 
