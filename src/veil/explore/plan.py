@@ -107,7 +107,7 @@ def what_to_expect(site: Site, now: Asked, expected: Expected, measure: str, met
     near = ", ".join(expected.nearest)
     why = f", and {site.link('why one is chosen', 'choice', **state(now))}" if now.number >= 0 else ""
     alike = paragraph(
-        Safe(f"Most like it of public tables: {escaped(near, 200)}. {site.link('All are in Compare', 'compare')}{why}.")
+        Safe(f"Most like it of public tables: {escaped(near, 200)}. {site.link('All are in Compare', 'compare', tables='all')}{why}.")
     )
     person = "one person" if now.schema.person else "one row"
     parts = [

@@ -21,9 +21,7 @@ PARAMETERS = ("data", "method", "epsilon", *ENDS[0], *ENDS[1])
 COUNTS, WIDTHS = ("data", "method", "epsilon"), ("data",)
 MOST = 1 << 15  # of a slider
 LEAD = "How far off are answers about ranges of a public table? One draw of noise beside the truth, and the mean error."
-SIMULATED = (
-    "Noise was seeded so that this can be repeated: it protects nobody. Your own rows are never shown like this."
-)
+SIMULATED = "Noise was seeded, so that this can be repeated: it protects nobody. Only public rows are shown like this."
 PAIR: list[tuple[str, str, dict[str, object]]] = [
     ("Classifiers", "compare", {}),
     ("Range queries", "compare/ranges", {}),
@@ -142,7 +140,8 @@ def answer(now: Asked, cells: Numbers) -> Safe:
     """True count, noisy count, and error of the range that was asked for."""
     assert now.table.truth is not None
     truth, noisy = now.inside(now.table.truth), now.inside(cells)
-    off, share = noisy - truth, f" ({number(100 * abs(noisy - truth) / truth)} %)" if truth else ""
+    off = round(noisy) - round(truth)  # as it follows from what is shown
+    share = f" ({number(100 * abs(off) / truth)}\u00a0%)" if truth else ""
     spans = [f"{axis.name} {axis.span(*ends)}" for axis, ends in zip(now.table.axes, now.ends, strict=False)]
     tiles = [
         (f"{truth:,.0f}", "true count"),
