@@ -98,7 +98,7 @@ def changed_zip(content: bytes, chance: Random) -> bytes:
     name = chance.choice([*parts, *(name for name in parts if name.endswith(".json"))])
     deep = name.endswith(".json") and chance.random() < 0.8
     parts[name] = (changed_json if deep else changed_bytes)(parts[name], chance)
-    if name != "manifest.json":
+    if name != "manifest.json" and "manifest.json" in parts:
         digests = {one: hashlib.sha256(part).hexdigest() for one, part in parts.items() if one != "manifest.json"}
         parts["manifest.json"] = json.dumps({**json.loads(parts["manifest.json"]), "parts": digests}).encode()
     stream = io.BytesIO()

@@ -4,7 +4,7 @@ import gzip
 import io
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -38,6 +38,12 @@ from veil import (
     read_csv,
 )
 from veil.cli.ledger import read_witnesses
+from veil.explore.asking import Asking
+from veil.explore.given import RANGES
+from veil.explore.page import Site
+from veil.explore.ranges import asked, controls
+from veil.explore.ranges import content_of as content_of_ranges
+from veil.files.kept_ranges import read_ranges, write_ranges
 from veil.files.tables import column_types, read_rows
 
 CANARY = "CANARY-48151623"  # in the rows: it may appear nowhere else
@@ -216,6 +222,23 @@ def receipts() -> list[bytes]:
 
 
 @cache
+def ranges() -> list[bytes]:
+    """What is kept about ranges of one column and of two: the smallest tables that come with Veil."""
+    tables = read_ranges(RANGES)
+    with TemporaryDirectory() as place:
+        write_ranges(path := Path(place, "r.zip"), [tables[-2], replace(tables[-1], draws=tables[-1].draws[:2])])
+        return [path.read_bytes()]
+
+
+def _use_ranges(path: Path) -> None:
+    """The page about every table in a file."""
+    tables = list(read_ranges(path))
+    for place in range(min(len(tables), 3)):
+        now = asked(tables, Asking(data=str(place)))
+        assert content_of_ranges(Site("/x/"), now) and controls(Site("/x/"), now)
+
+
+@cache
 def _ledger_beside() -> Ledger:
     ledger = Ledger(9, "t")
     open_source(ROWS, SCHEMA, ledger).count(grid(SCHEMA, "a"), 1)
@@ -233,6 +256,7 @@ READERS = {
     "gzip": Reader("rows.csv.gz", _csv, _packed, _use_rows),
     "parquet": Reader("rows.parquet", _parquet, mutate.changed_bytes, _use_rows),
     "words": Reader("matrix", lambda: [bytes(range(64))], mutate.changed_bytes, _use_matrix),
+    "ranges": Reader("r.zip", ranges, mutate.changed_zip, _use_ranges),
     "receipts": Reader("r.json", receipts, _json_or_bytes, lambda path: _ledger_beside().verify(read_witnesses(path))),
     "witness": Reader("m.veil", models, mutate.changed_zip, lambda path: _ledger_beside().verify(read_witnesses(path))),
 }

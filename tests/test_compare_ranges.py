@@ -37,7 +37,7 @@ def test_errors_are_in_rows_and_in_shares_of_them():
 
 
 def test_methods_for_histograms_are_compared_on_public_rows():
-    found = compare_ranges("fair", ["age", "affair"], ["adaptive-tree", "uniform"], [0.1, 1000], 2)
+    found, _ = compare_ranges("fair", ["age", "affair"], ["adaptive-tree", "uniform"], [0.1, 1000], 2)
     assert [(row["method"], row["epsilon"]) for row in found] == [
         (method, epsilon) for method in ("adaptive-tree", "uniform") for epsilon in (0.1, 1000)
     ]

@@ -63,5 +63,19 @@ def test_each_shade_is_twice_the_one_before(value: float, level: int) -> None:
 
 def test_a_map_draws_its_columns_from_left_to_right_and_from_the_bottom_up() -> None:
     text = heat("map", [[0, 8], [1, 0]], 8, width=100)
-    cells = re.findall(r'class="h(\d)" x="([\d.]+)" y="([\d.]+)"', text)
-    assert cells == [("8", "0.0", "0.0"), ("5", "50.0", "50.0")]
+    assert re.findall(r'class="h(\d)" d="([^"]+)"', text) == [("5", "M1 1h1v1h-1z"), ("8", "M0 0h1v1h-1z")]
+    assert 'transform="scale(50.0000 50.0000)"' in text
+
+
+def test_neighbours_of_the_same_shade_are_one_piece_of_a_map_and_a_part_of_it_is_framed() -> None:
+    text = heat("map", [[8, 8, 1, 1], [0, 0, 0, 8]], 8, width=40, box=(1, 2, 0, 3))
+    assert re.findall(r'class="h(\d)" d="([^"]+)"', text) == [("5", "M0 0h1v2h-1z"), ("8", "M0 2h1v2h-1zM1 0h1v1h-1z")]
+    assert 'class="chosen" x="20.0" y="14.0" width="20.0" height="42.0"' in text
+
+
+def test_bars_in_one_shape_hang_down_where_they_are_negative() -> None:
+    picture = Picture("bars", (0, 2), (-1, 1))
+    picture.skyline([(0, 1, 1.0), (1, 2, -1.0)])
+    top, bottom, zero = picture.y(1), picture.y(-1), picture.y(0)
+    left, middle, right = map(picture.x, (0, 1, 2))
+    assert f'd="M{left:g} {zero:g}V{top:g}H{middle:g}V{bottom:g}H{right:g}V{zero:g}Z"' in picture.svg()

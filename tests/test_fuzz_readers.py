@@ -21,7 +21,7 @@ def test_any_file_is_read_or_refused_and_shows_no_value(name: str, tmp_path: Pat
     assert content_of(reader, 3) == content_of(reader, 3)
 
 
-SOUND = ("schema", "ledger", "model", "synopsis")  # of the others, some beginnings are refused already
+SOUND = ("schema", "ledger", "model", "synopsis", "ranges")  # of the others, some beginnings are refused already
 
 
 @pytest.mark.parametrize("name", SOUND)

@@ -32,10 +32,10 @@ from ..choice import judge
 
 ROOT = Path(__file__).parents[2]
 FILE, FIGURES = Path(__file__).with_name("explore.json"), ROOT / "docs" / "figures"
-RESULTS = ROOT / "experiments" / "results" / "comparison.parquet"
+RESULTS = [ROOT / "experiments" / "results" / f"comparison{part}.parquet" for part in ("-rows", "")]
 ADULT, ADULT_ROWS = ROOT / "src" / "veil" / "datasets" / "public" / "adult.toml", 45_222
 SCHEMAS, EPSILONS = ("fair", "adult"), ("0.11", "0.23", "0.7")  # in the order in which they are given
-VIEWS = ("compare", "plan", "ledger", "results", "choice")
+VIEWS = ("compare", "compare/ranges", "compare/ranges?data=4", "plan", "ledger", "results", "choice")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -82,7 +82,8 @@ def owner(place: Path) -> list[str]:
     train = ["--test-share", "0.3", "--note", "model v1", "--out", place / "out" / "model.veil"]
     output("train", place / "DATA.csv", *asked, *train)
     output("publish", place / "DATA.csv", *asked, "--columns", "age,yrs_married", "--out", place / "out" / "map.veil")
-    files = ["--results", RESULTS, "--schema", place / "clinic.toml", "--ledger", place / "clinic.ledger"]
+    results = [word for path in RESULTS for word in ("--results", path)]
+    files = [*results, "--schema", place / "clinic.toml", "--ledger", place / "clinic.ledger"]
     files += ["--schema", place / "adult.toml"]
     return [str(word) for word in (*files, "--watch", place / "out")]
 

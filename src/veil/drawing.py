@@ -51,7 +51,7 @@ def _powers(low: float, high: float) -> list[float]:
     """1, 2 and 5 times powers of ten between two numbers above zero."""
     sizes = [times * 10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1) for times in (1, 2, 5)]
     found = [size for size in sizes if low * 0.999 <= size <= high * 1.001]
-    return found if len(found) <= 8 else [size for size in found if f"{size:.0e}"[0] == "1"]
+    return found if len(found) <= 6 else [size for size in found if f"{size:.0e}"[0] == "1"]
 
 
 @dataclass
@@ -69,6 +69,7 @@ class Picture:
     below: str = ""
     beside: str = ""
     logs: bool = False
+    logs_up: bool = False
     along: Sequence[tuple[float, str]] | None = None  # the marks below, instead of round numbers
     names: Sequence[str] = ()  # of the lines of a list, instead of an axis on the left
     parts: list[str] = field(default_factory=list)
@@ -77,7 +78,7 @@ class Picture:
         longest = max([len(name) for name in self.names], default=4)
         left = min(14 + LETTER * longest, 0.45 * self.width) if self.names else 46
         self.x = Scale(*self.across, left, self.width - 14, self.logs)
-        self.y = Scale(*self.up, self.height - (40 if self.below else 24), 18 if self.beside else 8)
+        self.y = Scale(*self.up, self.height - (40 if self.below else 24), 18 if self.beside else 8, self.logs_up)
 
     def line(self, points: Iterable[Point], kind: str = "main") -> None:
         """A line through points, with a dot on each of them if it is loud."""
@@ -116,6 +117,19 @@ class Picture:
             left, right, top = self.x(first), self.x(last), self.y(height)
             size = f'width="{max(right - left - 0.4, 0.4):.1f}" height="{max(floor_ - top, 0):.1f}"'
             self.parts.append(f'<rect class="rod {kind}" x="{left:g}" y="{top:g}" {size}/>')
+
+    def skyline(self, bars: Iterable[tuple[float, float, float]], kind: str = "main") -> None:
+        """Bars side by side as one shape, from zero up or, if negative, down: (from, to, height)."""
+        zero, found = self.y(0), [(self.x(first), self.x(last), self.y(height)) for first, last, height in bars]
+        if found:
+            path = "".join(f"V{top:g}H{right:g}" for _, right, top in found)
+            self.parts.append(f'<path class="rod {kind}" d="M{found[0][0]:g} {zero:g}{path}V{zero:g}Z"/>')
+
+    def between(self, first: float, last: float) -> None:
+        """What was picked along the axis below: a strip behind all that is drawn later."""
+        left, right, top = self.x(first), self.x(last), self.y.end
+        size = f'width="{max(right - left, 1):.1f}" height="{self.y.start - top:.1f}"'
+        self.parts.append(f'<rect class="picked" x="{left:g}" y="{top:g}" {size}/>')
 
     def lying(self, place: float, low: float, high: float, kind: str = "main", thick: float = 8) -> None:
         """A bar that lies at a place of a list, from low to high."""
@@ -185,21 +199,50 @@ def svg(title: str, width: float, height: float, inside: str) -> str:
     return f'<svg role="img" aria-label="{name}" viewBox="0 0 {width:g} {height:g}" width="{width:g}">{inside}</svg>'
 
 
-def heat(title: str, table: Sequence[Sequence[float]], most: float, width: int = 320) -> str:
+def heat(
+    title: str, table: Sequence[Sequence[float]], most: float, width: int = 320, box: Sequence[int] | None = None
+) -> str:
     """A map: `table` has a list for each column, from left to right, each from the bottom up; the stronger the colour,
-    the more, in steps of equal ratio up to `most`."""
+    the more, in steps of equal ratio up to `most`. `box` is a part to frame: its first column and the one after its
+    last, and its rows likewise."""
     columns, rows = len(table), max(map(len, table), default=1)
     side = width / max(columns, 1)
     tall = min(max(side * rows, 60), 1.4 * width)
-    cells = list[str]()
-    for place, column in enumerate(table):
-        for up, value in enumerate(column):
-            if (level := heat_level(value, most)) > 0:
-                corner = f'x="{place * side:.1f}" y="{tall - (up + 1) * tall / rows:.1f}"'
-                size = f'width="{side + 0.3:.1f}" height="{tall / rows + 0.3:.1f}"'
-                cells.append(f'<rect class="h{level}" {corner} {size}/>')
+    paths = "".join(f'<path class="h{level}" d="{path}"/>' for level, path in sorted(_shades(table, most).items()))
+    stretched = f'<g class="heat" transform="scale({side:.4f} {tall / rows:.4f})">{paths}</g>'
     frame = f'<rect class="frame" x="0" y="0" width="{width}" height="{tall:.1f}"/>'
-    return svg(title, width, tall, frame + "".join(cells))
+    if box is not None:
+        left, right, low, high = (box[0] * side, box[1] * side, box[2] * tall / rows, box[3] * tall / rows)
+        size = f'width="{right - left:.1f}" height="{high - low:.1f}"'
+        frame += f'<rect class="chosen" x="{left:.1f}" y="{tall - high:.1f}" {size}/>'
+    return svg(title, width, tall, stretched + frame)
+
+
+def _shades(table: Sequence[Sequence[float]], most: float) -> dict[int, str]:
+    """For each shade the cells that have it, as one shape; neighbours in a column are one piece of it."""
+    found, rows = dict[int, str](), max(map(len, table), default=1)
+    for place, column in enumerate(table):
+        levels = [heat_level(value, most) for value in column]
+        start = 0
+        for up in range(1, len(levels) + 1):
+            if up == len(levels) or levels[up] != levels[start]:
+                if level := levels[start]:
+                    piece = f"M{place} {rows - up}h1v{up - start}h-1z"
+                    found[level] = found.get(level, "") + piece
+                start = up
+    return found
+
+
+def heat_key(most: float) -> str:
+    """What the shades of a map stand for."""
+    side, steps = 26, range(1, LEVELS + 1)
+    boxes = "".join(
+        f'<rect class="h{level}" x="{(level - 1) * side}" y="0" width="{side}" height="10"/>' for level in steps
+    )
+    ends = [(0.0, "start", most / 2**LEVELS), (LEVELS * side, "end", most)]
+    marks = "".join(f'<text x="{place:g}" y="23" text-anchor="{where}">{short(float(f"{value:.2g}"))}</text>'
+                    for place, where, value in ends)  # fmt: skip
+    return svg("shades, from the least to the most rows", LEVELS * side, 26, boxes + marks)
 
 
 LEVELS = 8  # of heat

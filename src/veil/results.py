@@ -27,6 +27,7 @@ LATER = (("rows", pa.int64()), ("version", pa.string()), ("date", pa.string()))
 COLUMNS = pa.schema([*FIRST, *LATER])
 TEXTS = [field.name for field in COLUMNS if field.type == pa.string()]
 KEY = ("data", "method", "epsilon", "seed", "rows")
+FEWEST = 3  # runs that have a margin
 NAMED = ("data", "method", "epsilon", "seed", "status")  # what every run says
 MOST_BYTES = 1 << 28
 MOST_RUNS = 1_000_000
@@ -42,7 +43,7 @@ def read_results(path: str | os.PathLike[str]) -> pa.Table:
         if os.path.getsize(path) > MOST_BYTES:
             raise BadInput(f"{path} is too large to be results of a comparison")
         schema = pyarrow.parquet.read_schema(path)
-        completed(schema.empty_table(), path)  # nothing else is read
+        completed(pa.Table.from_batches([], schema), path)  # nothing else is read
         texts = [name for name in TEXTS if name in schema.names]
         with pyarrow.parquet.ParquetFile(path, memory_map=False, read_dictionary=texts) as file:
             if file.metadata.num_rows > MOST_RUNS:
@@ -107,9 +108,11 @@ class Group:
             self.values[name].append(np.nan if row[name] is None else row[name])
 
     def summary(self, measure: str) -> tuple[float | None, float | None]:
-        """The mean of a measure and the margin of its 95 % interval, None where there are too few runs."""
+        """The mean of a measure and the margin of its 95 % interval; of fewer than three runs no margin, which would be
+        wider than what is measured."""
         if measure not in self._summaries:  # asked for again and again by a page
-            self._summaries[measure] = interval(self.values[measure])
+            mean, margin = interval([value for value in self.values[measure] if not np.isnan(value)])
+            self._summaries[measure] = mean, margin if len(self.values[measure]) >= FEWEST else None
         return self._summaries[measure]
 
 
@@ -119,12 +122,13 @@ class Results:
     def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
         last = {tuple(row[name] for name in KEY): row for row in rows}  # of the same run, the one that was read last
         self.groups: dict[Named, Group] = {}
-        self.versions, self.dates = set[str](), set[str]()
+        self.versions, self.dates, self.undated = set[str](), set[str](), False
         for row in last.values():
             named = (row["data"], row["method"], row["epsilon"], row["rows"])
             self.groups.setdefault(named, Group(row["private"], row["delta"] or 0.0)).add(row)
             self.versions |= {row["version"]} - {None}
             self.dates |= {row["date"]} - {None}
+            self.undated |= row["date"] is None
 
     def __bool__(self) -> bool:
         return bool(self.groups)
@@ -133,6 +137,12 @@ class Results:
     def tables(self) -> tuple[str, ...]:
         """The names of the tables, in the order in which they came."""
         return tuple(dict.fromkeys(name for name, *_ in self.groups))
+
+    @cached_property
+    def firm(self) -> tuple[str, ...]:
+        """The tables on which some method ran with seeds enough to tell it from chance."""
+        found = {table for (table, *_), group in self.groups.items() if len(group.seeds) >= FEWEST}
+        return tuple(table for table in self.tables if table in found)
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
@@ -206,7 +216,7 @@ def student(freedom: int) -> float:
 
 
 # of the numbers of seeds that are usual, so that nothing has to be loaded for them
-_QUANTILES = {4: 2.7764451051977934, 9: 2.262157162798205}
+_QUANTILES = {2: 4.302652729749462, 3: 3.1824463052837078, 4: 2.7764451051977934, 9: 2.262157162798205}
 
 
 def by_key(rows: Iterable[Row], names: tuple[str, ...]) -> dict[tuple[Any, ...], list[Row]]:

@@ -8,7 +8,10 @@ import { chromium } from "playwright-core";
 const [address, executablePath, shots] = process.argv.slice(2);
 const own = new URL(address);
 const base = own.origin + own.pathname;
-const VIEWS = { compare: "compare", plan: "plan?epsilon=0.5", ledger: "ledger", results: "results", choice: "choice" };
+const VIEWS = {
+  compare: "compare", ranges: "compare/ranges?data=1&method=dawa", map: "compare/ranges?data=4",
+  plan: "plan?epsilon=0.5", ledger: "ledger", results: "results", choice: "choice",
+};
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const found = {};
 const note = (name, value) => { found[name] = value; };
@@ -51,7 +54,9 @@ const everyView = async () => {
       await page.setViewportSize({ width: 390, height: 800 });
       note(`sideways ${key}`, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth));
       await page.setViewportSize({ width: 1200, height: 900 });
-      if (shots && colorScheme === "light") await page.screenshot({ path: `${shots}/explore-${name}.png` });
+      if (!shots || colorScheme !== "light") continue;
+      const whole = ["ranges", "map"].includes(name) ? page.locator("#content section").first() : page;
+      await whole.screenshot({ path: `${shots}/explore-${name}.png` });
     }
     note(`foreign ${colorScheme}`, seen.foreign);
     note(`errors ${colorScheme}`, seen.errors);
@@ -102,6 +107,10 @@ const withoutScript = async () => {
     const answer = await page.goto(base + path);
     note(`no script ${name}`, answer.status());
   }
+  await page.goto(`${base}compare/ranges`);
+  await page.fill('input[name="from"]', "100");
+  await page.click('form.controls button[type="submit"]');
+  note("no script slider", [page.url().includes("from=100"), (await page.content()).includes("-109.69")]);
   await page.goto(`${base}plan`);
   await page.fill('input[name="rows"]', "12345");
   await page.click('form.controls button[type="submit"]');
@@ -132,6 +141,49 @@ const withScript = async () => {
   await page.keyboard.press("ArrowDown");
   note("arrows", first !== (await page.evaluate(() => document.activeElement.href)));
   note("one tab stop", await page.$$eval("table.grid tbody a", (all) => all.filter((link) => link.tabIndex === 0).length));
+  await context.close();
+};
+
+// a range by keyboard, and by dragging on a histogram and on a map
+const rangesByHand = async () => {
+  const { context, page, seen } = await enter();
+  const told = () => page.evaluate(() => [...document.querySelectorAll("#content .tiles b")].map((one) => one.textContent));
+  const changed = async (act) => {
+    await page.evaluate(() => { globalThis.marked = document.getElementById("content"); });
+    await act();
+    await page.waitForFunction(() => document.getElementById("content") !== globalThis.marked);
+    return told();
+  };
+  await page.goto(`${base}compare/ranges`);
+  const before = await told();
+  const said = await page.textContent('output[data-of="to"]');
+  const start = Number(await page.inputValue('input[name="to"]'));
+  await page.focus('input[name="to"]');
+  const after = await changed(() => page.keyboard.press("ArrowRight"));
+  note("slider by keyboard", {
+    before: said,
+    changed: before.length === 3 && before[0] !== after[0],
+    address: page.url().includes(`to=${start + 1}`),
+    focus: await page.evaluate(() => document.activeElement.name),
+    said: await page.evaluate(() => [document.querySelector('output[data-of="to"]').textContent, document.activeElement.getAttribute("aria-valuetext")]),
+  });
+  const drag = async (shares) => {
+    await page.locator("svg[data-drag]").last().scrollIntoViewIfNeeded();
+    const box = await page.locator("svg[data-drag]").last().boundingBox();
+    const at = (share) => [box.x + share[0] * box.width, box.y + share[1] * box.height];
+    return changed(async () => {
+      await page.mouse.move(...at(shares[0]));
+      await page.mouse.down();
+      await page.mouse.move(...at(shares[1]), { steps: 4 });
+      await page.mouse.up();
+    });
+  };
+  await drag([[0.7, 0.5], [0.3, 0.5]]);
+  const ends = () => page.$$eval("form.controls input[type=range]", (all) => all.map((one) => Number(one.value)));
+  const bars = await ends();
+  await page.goto(`${base}compare/ranges?data=4`);
+  await drag([[0.26, 0.26], [0.74, 0.49]]);
+  note("drag", { bars, map: await ends(), errors: seen.errors });
   await context.close();
 };
 
@@ -177,6 +229,12 @@ const onPaper = async () => {
     ink: getComputedStyle(document.body).color,
   })));
   note("pdf", (await page.pdf({ format: "A4" })).length);
+  await page.goto(`${base}compare/ranges?data=4`);
+  note("print ranges", await page.evaluate(() => ({
+    controls: getComputedStyle(document.querySelector("form.controls")).display,
+    tabs: getComputedStyle(document.querySelector("nav.tabs")).display,
+    figure: getComputedStyle(document.querySelector(".pair figure")).breakInside,
+  })));
   await context.close();
 };
 
@@ -224,7 +282,7 @@ const attacks = async () => {
   other.close();
 };
 
-for (const check of [everyView, reports, withoutScript, withScript, byKeyboard, onPaper, attacks]) {
+for (const check of [everyView, reports, withoutScript, withScript, rangesByHand, byKeyboard, onPaper, attacks]) {
   try { await check(); } catch (error) { note(`failed ${check.name}`, String(error)); }
 }
 await browser.close();

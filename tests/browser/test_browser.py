@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.browser
-VIEWS = ("compare", "plan", "ledger", "results", "choice")
+VIEWS = ("compare", "ranges", "map", "plan", "ledger", "results", "choice")
 THEMES = ("light", "dark")
 
 
@@ -52,6 +52,21 @@ def test_everything_works_without_script(seen: Any) -> None:
 
 def test_the_script_keeps_the_state_in_the_address_and_the_grid_to_one_stop(seen: Any) -> None:
     assert seen["state in the address"] and seen["arrows"] and seen["one tab stop"] == 1
+
+
+def test_a_range_is_moved_by_keyboard_without_script_and_dragged_on_a_picture(seen: Any) -> None:
+    moved = seen["slider by keyboard"]
+    assert moved["changed"] and moved["address"] and moved["focus"] == "to"
+    assert moved["said"][0] == moved["said"][1] != moved["before"]
+    assert seen["no script slider"] == [True, True]
+    assert seen["drag"]["errors"] == []
+    low, high = seen["drag"]["bars"]
+    assert 0.2 * 512 < low < 0.3 * 512 < 0.65 * 512 < high < 0.75 * 512
+    assert seen["drag"]["map"] == [16, 47, 32, 47]
+
+
+def test_a_print_of_ranges_has_no_controls_and_keeps_maps_whole(seen: Any) -> None:
+    assert seen["print ranges"] == {"controls": "none", "tabs": "none", "figure": "avoid"}
 
 
 def test_a_command_is_copied_in_four_choices_by_keyboard_alone(seen: Any) -> None:

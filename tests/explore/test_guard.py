@@ -113,7 +113,7 @@ def test_other_methods_are_refused(door: Any, method: str) -> None:
     assert client.request(method, f"{secret.base}ledger", headers=cookie(secret)).status_code == 405
 
 
-@pytest.mark.parametrize("view", [*VIEWS, "nowhere", "results/1/report"])
+@pytest.mark.parametrize("view", [*VIEWS, "compare/ranges", "nowhere", "results/1/report"])
 def test_every_answer_has_the_headers_that_keep_it_here(client: TestClient, view: str) -> None:
     headers = client.get(view).headers
     assert headers["cache-control"] == "no-store" and headers["x-content-type-options"] == "nosniff"
@@ -184,6 +184,7 @@ def all_pages(client: TestClient, given: Given) -> None:
     origin = {"origin": f"http://{HOST}"}
     numbers = [one.number for one in given.published()]
     places = [*VIEWS, "ledger.csv", "plan/notebook", "compare?show=value", "plan?method=privpfc", "plan?goal=0.7"]
+    places += ["compare.csv", "compare/ranges", "compare/ranges?data=4", "compare/ranges.csv", "compare/widths.csv"]
     places += [f"{place}/{number}" for number in numbers for place in ("results", "choice")]
     places += [f"results/{number}/{kind}" for number in numbers for kind in ("report", "page")]
     for place in places:

@@ -22,7 +22,7 @@ from veil import BadInput, Ledger, Schema, publish, read_csv
 from veil.explore import results
 from veil.explore.asking import Asking
 from veil.explore.compare import is_tie
-from veil.explore.given import Given, kind_of, shipped
+from veil.explore.given import Given, kind_of
 from veil.explore.page import Site
 from veil.explore.pages_read import blocks_of, evaluation_of
 from veil.explore.picking import picked
@@ -89,12 +89,6 @@ def test_a_tie_is_told_from_a_gap_by_the_same_seeds(given: Given) -> None:
     now = picked(given.comparison()[0], Asking(epsilon="0.1", rows="all"))
     assert now.best("one") == "logistic" and is_tie(now, "one", "logistic", "logistic")
     assert not is_tie(now, "one", "tree", "logistic")
-
-
-def test_without_results_the_page_shows_what_comes_with_veil() -> None:
-    found = shipped()
-    assert len(found.tables) >= 10 and {"logistic", "privpfc"} <= {*found.methods} and 0.1 in found.epsilons
-    assert "fair" in shown(opened(Given()), "compare")
 
 
 def test_results_of_the_earlier_form_are_read_and_others_refused(tmp_path: Path) -> None:

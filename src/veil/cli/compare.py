@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -44,9 +45,13 @@ def compare(
         str, typer.Option(help="How many of the training rows to learn from, such as 1000,3000,all.")
     ] = "all",
     seeds: Annotated[int, typer.Option(min=1, help="How many splits, each with its own noise.")] = 10,
-    out: Annotated[Path, typer.Option(help="The table of results; runs that it holds are not repeated.")] = Path(
-        "results.parquet"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The table of results, results.parquet if absent; runs that it holds are not repeated. With --ranges, "
+            "a file of histograms, true and noisy, and of errors by width, for veil explore --results."
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time; as many as processors if absent.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the results, as PNG or SVG.")] = None,
     report: Annotated[
@@ -62,16 +67,20 @@ def compare(
     from ..explore.given import Given
 
     budgets = [_number(epsilon) for epsilon in _list(epsilons)]
-    if ranges is not None and (plot or report):
-        raise BadInput("ranges are printed alone: leave out --plot and --report")
-    if ranges is not None:
-        show_ranges(_list(methods or RANGE_METHODS), _list(data), _list(ranges), budgets, seeds, as_json)
-        return
+    if ranges is not None and plot:
+        raise BadInput("ranges are drawn on a page: leave out --plot, or have --report")
     if plot is not None:
         file_format(plot)
-    for path in (plot, report):
+    for path in (plot, report, out if ranges is not None else None):
         if path is not None and path.exists() and not force:
             raise BadInput(f"{path} exists already: choose another path or add --force")
+    if ranges is not None:
+        asked = _list(methods or RANGE_METHODS), _list(data), _list(ranges), budgets, seeds
+        rows_, kept = measured_ranges(*asked, as_json)
+        keep_ranges(kept, out, report, force)
+        show_ranges(rows_, asked[2], as_json)
+        return
+    out = out or Path("results.parquet")
     with progress_bar(as_json) as progress:
         task = progress.add_task("comparing", total=None)
         results = comparing.compare(
@@ -91,25 +100,49 @@ def compare(
     show(comparing.summary(results).to_pylist(), as_json)
 
 
-def show_ranges(
+def measured_ranges(
     methods: list[str], data: list[str], columns: list[str], epsilons: list[float], seeds: int, as_json: bool
-) -> None:
-    """Compare methods for histograms of these columns, and print their errors."""
+) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The errors of methods for histograms of these columns, and for each data set what is kept of it."""
     from ..compare.ranges import compare_ranges
 
-    rows = list[dict[str, Any]]()
+    rows, kept = list[dict[str, Any]](), list[Any]()
     with progress_bar(as_json) as bar:
         task = bar.add_task("comparing", total=None)
 
         def tell(name: str, done: int, total: int) -> None:
             bar.update(task, description=name, completed=done, total=total)
 
-        for name in data:
-            rows += compare_ranges(name, columns, methods, epsilons, seeds, tell)
+        for name in dict.fromkeys(data):
+            found, one = compare_ranges(name, columns, methods, epsilons, seeds, tell)
+            rows += found
+            kept.append(one)
+    return rows, kept
+
+
+def keep_ranges(kept: list[Any], out: Path | None, report: Path | None, force: bool) -> None:
+    """Write what is kept to a file, and a page about it, where these are asked for."""
+    from ..explore.export import export
+    from ..explore.given import Given
+    from ..files.kept_ranges import write_ranges
+    from ..files.tables import new_file
+
+    if out is not None:
+        with new_file(out, force=force) as draft:
+            write_ranges(draft, kept)
+    if report is not None:
+        with TemporaryDirectory() as scratch:
+            path = Path(scratch, "ranges.zip")
+            write_ranges(path, kept)
+            write_text(report, export(Given(results=(path,))), force)
+
+
+def show_ranges(rows: list[dict[str, Any]], columns: list[str], as_json: bool) -> None:
+    """Print how far methods for histograms of these columns are off."""
     if as_json:
         print_json(rows)
         return
-    for name in data:
+    for name in dict.fromkeys(row["data"] for row in rows):
         cells = [
             [row["method"], f"{row['epsilon']:g}", *(number(row[measure]) for measure in RANGE_MEASURES), row["runs"]]
             for row in rows

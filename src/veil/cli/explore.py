@@ -10,7 +10,8 @@ from .output import console, echo, write_text
 
 def explore(
     results: Annotated[
-        list[Path] | None, typer.Option(help="Results of veil compare, a Parquet file; may be given several times.")
+        list[Path] | None,
+        typer.Option(help="Results of veil compare, of classifiers or of ranges; may be given several times."),
     ] = None,
     schema: Annotated[
         list[Path] | None, typer.Option(help="A schema to plan for, a TOML file; may be given several times.")

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import LittleLearned
+from ..files.kept_ranges import Ranged
 from ..plans.ranges.boxes import Integers, Numbers, random_boxes, sums_in
 from ..plans.ranges.domain import Domain
 from ..synopsis import publish
 from ..synopsis.histogram.publishing import histogram_schema
 from .data import public_rows
+from .draws import Keeping
 
 QUERIES = 2_000
 THRESHOLD = 0.001  # of all rows: smaller answers count as large as this in a relative error
@@ -57,34 +59,51 @@ def compare_ranges(
     epsilons: Sequence[float],
     seeds: int,
     progress: Callable[[str, int, int], object] = lambda name, done, total: None,
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], Ranged]:
     """The errors of methods for histograms on PUBLIC rows, one dict for each method and epsilon: means over the seeds.
+    Beside them what is kept: the exact counts, one draw of each method, and errors by the width of ranges.
 
     The queries are 2,000 random ranges, every length and place as likely.
     """
-    rows, schema = public_rows(data)
-    truth = exact_table(rows, Domain(histogram_schema(schema, columns)))
+    return measured(data, *public_rows(data), columns, methods, epsilons, seeds, progress)
+
+
+def measured(
+    data: str,
+    rows: Any,
+    schema: Any,
+    columns: Sequence[str],
+    methods: Sequence[str],
+    epsilons: Sequence[float],
+    seeds: int,
+    progress: Callable[[str, int, int], object] = lambda name, done, total: None,
+    **settings: Any,
+) -> tuple[list[dict[str, Any]], Ranged]:
+    """The same of rows that the caller knows to be public; `settings` are those of `publish`, such as a resolution."""
+    domain = Domain(histogram_schema(schema, columns, settings.get("resolution")))
+    truth = exact_table(rows, domain)
+    keeping = Keeping(data, domain, truth)
     boxes, found = random_boxes(truth.shape, QUERIES), list[dict[str, Any]]()
     for number, (method, epsilon) in enumerate(pairs := [*product(methods, epsilons)]):
         progress(method, number, len(pairs))
-        asked = {"columns": columns, "method": method, "epsilon": epsilon}
-        runs = [*_runs(rows, schema, asked, seeds, truth, boxes)]
+        asked = {"columns": columns, "method": method, "epsilon": epsilon, **settings}
+        tables, taken = zip(*_runs(rows, schema, asked, seeds), strict=True)
+        runs = [errors(sums_in(truth, boxes), sums_in(table, boxes), float(truth.sum())) for table in tables]
         means = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
+        means["seconds"] = float(np.mean(taken))
+        keeping.take(method, epsilon, tables, means["seconds"])
         found.append({"data": data, "method": method, "epsilon": epsilon, **means, "runs": seeds})
-    return found
+    return found, keeping.kept()
 
 
-def _runs(
-    rows: Any, schema: Any, asked: dict[str, Any], seeds: int, truth: Numbers, boxes: Integers
-) -> Iterator[dict[str, float]]:
+def _runs(rows: Any, schema: Any, asked: dict[str, Any], seeds: int) -> Iterator[tuple[Numbers, float]]:
+    """The noisy counts of every seed, and the seconds that they took."""
     for seed in range(seeds):
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LittleLearned)  # the errors say it
             made: Any = publish(rows, schema, random_state=seed, **asked)
-        taken = time.perf_counter() - start
-        found = errors(sums_in(truth, boxes), sums_in(made.table, boxes), float(truth.sum()))
-        yield {**found, "seconds": taken}
+        yield np.asarray(made.table, np.float64), time.perf_counter() - start
 
 
 def exact_table(rows: Any, domain: Domain) -> Numbers:

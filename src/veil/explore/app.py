@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from ..errors import BadInput, VeilError
 from ..wording import NO_MEMORY
-from . import choice, compare, ledger, plan, results
+from . import choice, compare, ledger, plan, ranges, results
 from .asking import Asking
 from .foreseeing import MOST_TEXT
 from .given import Given
@@ -39,6 +39,10 @@ class Explorer:
         return [
             Route(base, self._get("compare", compare.compare, compare.PARAMETERS)),
             Route(f"{base}compare", self._get("compare", compare.compare, compare.PARAMETERS)),
+            Route(f"{base}compare.csv", self._file(compare.as_csv, (), "text/csv; charset=utf-8")),
+            Route(f"{base}compare/ranges", self._get("compare", ranges.ranges, ranges.PARAMETERS)),
+            Route(f"{base}compare/ranges.csv", self._file(ranges.counts_csv, ranges.COUNTS, "text/csv; charset=utf-8")),
+            Route(f"{base}compare/widths.csv", self._file(ranges.widths_csv, ranges.WIDTHS, "text/csv; charset=utf-8")),
             Route(f"{base}plan", self._get("plan", plan.plan, plan.PARAMETERS)),
             Route(f"{base}plan", self._pasted, methods=["POST"]),
             Route(

@@ -1,15 +1,18 @@
 """A closer look at one table: over epsilon, over rows, seed by seed, and what methods take."""
 
 from collections.abc import Sequence
-from math import isnan
+from math import isfinite, isnan
 
 from ..drawing import Picture
 from ..markup import escaped
 from ..plans.catalogue import NAMES
 from ..results import LESS_IS_BETTER
-from .page import Safe, figure, section, table
+from .page import Safe, figure, paragraph, section, table
 from .picking import Picked, is_known
 from .words import MEASURES, digits_of, duration, short, size_words
+
+Sizes = dict[int | None, tuple[float, float | None]]  # a mean and its margin for each number of rows
+LAST = 3  # times the largest number of rows that was tried: where all rows are drawn
 
 
 def near(now: Picked) -> Safe:
@@ -94,7 +97,7 @@ def _along(found: list[tuple[float, float, float | None]], stops: Sequence[float
 
 def legend(loud: dict[str, str], rest: str = "others, grey") -> Safe:
     """Which colour is which method."""
-    chips = "".join(f'<span class="chip c-{colour}"></span>{escaped(name)}' for name, colour in loud.items())
+    chips = "".join(f'<span class="chip c-{colour}"></span>{escaped(name)}' for name, colour in loud.items() if name)
     return Safe(f'<p class="legend">{chips}<span class="chip c-pale"></span>{escaped(rest)}</p>')
 
 
@@ -161,37 +164,61 @@ def costs(now: Picked) -> Safe:
 
 
 def over_rows(now: Picked, loud: dict[str, str]) -> Safe:
-    """Lines over the number of rows that were learned from."""
-    sizes = [size for size in now.results.sizes if size is not None]
-    curves = dict[str, list[tuple[float, float]]]()
-    for name in now.methods:
-        groups = [(size, now.results.group(now.table, name, now.epsilon, size)) for size in sizes]
-        points = [
-            (float(size), mean)
-            for size, group in groups
-            if group and (mean := group.summary(now.measure)[0]) is not None
-        ]
-        curves |= {name: points} if points else {}
-    if not curves:
-        return Safe("")
-    words, flat = f"{MEASURES[now.measure]} over rows", [mean for points in curves.values() for _, mean in points]
-    ends = (min(sizes), max(sizes)) if len(sizes) > 1 else (sizes[0] / 2, sizes[0] * 2)
+    """Lines over the number of rows that were learned from; all rows of the table come last, where they are known."""
+    words = f"{MEASURES[now.measure]} over rows"
+    places = {size: float(size or LAST * max(filter(None, now.results.sizes))) for size in now.results.sizes}
+    curves = {name: found for name in now.methods if len(found := _over_sizes(now, name)) > 1}
+    if not any(map(now.results.private, curves)):
+        return _elsewhere(now)
+    loud = {name: kind for name, kind in loud.items() if name in curves} or {_last_best(now, curves): "main"}
+    levels = [mean for found in curves.values() for mean, _ in found.values()]
     drawn = Picture(
         f"{words} on {now.table}",
-        ends,
-        _ends(flat),
+        (min(places.values()), max(places.values())),
+        _ends(levels),
         logs=True,
         below="rows learned from",
         beside=MEASURES[now.measure],
-        along=[(size, f"{size:,}") for size in sizes],
+        along=[(place, size_words(size)) for size, place in places.items()],
     )
-    for name, points in sorted(curves.items(), key=lambda pair: pair[0] in loud):
-        drawn.line(points, loud.get(name, "pale"))
-    known = {name: dict(points) for name, points in curves.items()}
-    rows = [(name, *(short(known[name].get(float(size))) for size in sizes)) for name in curves]
+    for name, found in sorted(curves.items(), key=lambda pair: pair[0] in loud):
+        kind = loud.get(name, "pale" if now.results.private(name) else "open")
+        points = [(places[size], *pair) for size, pair in found.items()]
+        if name in loud:
+            drawn.band([(at, mean - (margin or 0), mean + (margin or 0)) for at, mean, margin in points], kind)
+            drawn.dots([point[:2] for point in points], kind)
+        drawn.line([point[:2] for point in points], kind)
+    rows = [
+        (name, *(short(found[size][0] if size in found else None) for size in places)) for name, found in curves.items()
+    ]
     return figure(
-        words,
-        f"public table {now.table}, parts of it drawn at random",
+        f"{words}, at epsilon {now.epsilon:g}",
+        f"public table {now.table}, parts of it drawn at random; bands are 95 % over seeds",
         drawn.svg(),
-        legend(loud) + table(words, ["method", *map(size_words, sizes)], rows, fold=True),
+        legend(loud, "others, grey; dashed: NOT private")
+        + table(words, ["method", *map(size_words, places)], rows, fold=True),
     )
+
+
+def _elsewhere(now: Picked) -> Safe:
+    """At which epsilons this table was measured over rows; "" if at none."""
+    sized = {epsilon for name, _, epsilon, rows in now.results.groups if name == now.table and rows is not None}
+    stops = ", ".join(f"{epsilon:g}" for epsilon in sorted(sized) if isfinite(epsilon))
+    return paragraph(f"Over rows, {now.table} was measured at epsilon {stops}.", "quiet") if stops else Safe("")
+
+
+def _last_best(now: Picked, curves: dict[str, Sizes]) -> str:
+    """The private method with the best mean at the largest number of rows of its curve; "" if there is none."""
+    sign = -1 if now.measure in LESS_IS_BETTER else 1
+    lasts = {name: sign * [*found.values()][-1][0] for name, found in curves.items() if now.results.private(name)}
+    return max(lasts, key=lambda name: lasts[name], default="")
+
+
+def _over_sizes(now: Picked, method: str) -> Sizes:
+    """The mean and margin of a method for each number of rows that it learned from."""
+    found: Sizes = {}
+    for size in now.results.sizes:
+        group = now.results.group(now.table, method, now.epsilon, size)
+        mean, margin = group.summary(now.measure) if group else (None, None)
+        found |= {} if mean is None or isnan(mean) else {size: (mean, margin)}
+    return found

@@ -86,6 +86,13 @@ def compare_command(methods: Sequence[str], data: Sequence[str], epsilons: Seque
     return shlex.join([*words, "--seeds", "5", "--out", "results.parquet", "--report", "compare.html"])
 
 
+def ranges_command(columns: Sequence[str], data: str, methods: Sequence[str], epsilons: Sequence[str]) -> str:
+    """The command that compares methods for histograms of these columns of public rows."""
+    words = ["veil", "compare", "--data", data, "--ranges", ",".join(columns), "--methods", ",".join(methods)]
+    words += ["--epsilons", ",".join(epsilons), "--seeds", "5", "--out", "ranges.zip", "--report", "ranges.html"]
+    return shlex.join(words)
+
+
 def verify_command(ledger: Path, witness: str = "") -> str:
     """The command that checks a ledger."""
     return shlex.join(["veil", "ledger", "verify", _file(ledger), *(["--against", _file(witness)] if witness else [])])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..kernel import VERSION
 from ..markup import escaped
-from . import choice, compare, ledger, plan, results
+from . import choice, compare, ledger, plan, ranges, results
 from .asking import Asking
 from .closer import near
 from .given import KINDS, Given
@@ -14,7 +14,9 @@ from .picking import picked
 from .words import MEASURES as WORDS
 
 MOST_BYTES = 1_000_000
+MOST_TABLES = 8  # of range queries
 MEASURES = ("auc", "accuracy")
+NAMES = {**VIEWS, "ranges": "Range queries"}
 HOLDS = """This file holds what is written on it and nothing else: no row was opened for it. It tells of names of
 columns, of purposes and of times where a schema, a ledger or published files are on it."""
 
@@ -30,7 +32,7 @@ def export(given: Given) -> str:
     more = _more_of_compare(site, given, left - len(style()) - 20_000)
     if "compare" in parts:
         parts["compare"] = parts["compare"].replace("</article>", f"{more}</article>")
-    links = "".join(f'<a href="#{name}">{VIEWS[name]}</a>' for name in parts)
+    links = "".join(f'<a href="#{name}">{NAMES[name]}</a>' for name in parts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -56,7 +58,10 @@ def export(given: Given) -> str:
 def views(site: Site, given: Given) -> Iterator[tuple[str, str, View]]:
     """The views that something is open for."""
     nothing = Asking()
-    yield "compare", VIEWS["compare"], compare.compare(site, given, nothing)
+    if given.compared or not given.results:
+        yield "compare", VIEWS["compare"], compare.compare(site, given, nothing)
+    if given.ranged or not given.results:
+        yield "ranges", NAMES["ranges"], _all_ranges(site, given)
     if given.schemas:
         yield "plan", VIEWS["plan"], plan.plan(site, given, nothing)
         yield "choice", VIEWS["choice"], choice.choice(site, given, nothing)
@@ -64,6 +69,17 @@ def views(site: Site, given: Given) -> Iterator[tuple[str, str, View]]:
         yield "ledger", VIEWS["ledger"], ledger.ledger(site, given, nothing)
     if given.watch:
         yield "results", VIEWS["results"], _all_results(site, given)
+
+
+def _all_ranges(site: Site, given: Given) -> View:
+    """Range queries on the first table, and on each of the others."""
+    first, (tables, _) = ranges.ranges(site, given, Asking()), given.ranges()
+    more = [
+        folded(table.title, ranges.content_of(site, ranges.asked(tables, Asking(data=str(place)))))
+        for place, table in enumerate(tables)
+        if 0 < place < MOST_TABLES
+    ]
+    return replace(first, content=first.content + "".join(more))
 
 
 def _all_results(site: Site, given: Given) -> View:

@@ -2,7 +2,7 @@
 never among them: what does not hold results, a schema, a ledger or something published is refused."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from ..addresses import is_address, shown
 from ..choice.classifiers import known
 from ..display import readable
 from ..errors import BadInput, VeilError
+from ..files.kept_ranges import Ranged, holds_ranges, read_ranges
 from ..files.parts import open_parts
 from ..kernel import Ledger
 from ..results import MEASURED, Results, read_results
@@ -20,6 +21,8 @@ from ..schema import Schema
 MOST_FILES = 1000  # of a folder
 MOST_BYTES = 1 << 26
 PATIENCE = 1.0  # seconds to wait for a ledger that somebody else holds
+RANGES = Path(__file__).with_name("ranges.zip")  # public histograms that come with Veil
+COMPARISON = Path(__file__).with_name("comparison.parquet")  # and runs of all methods on public tables
 KINDS = ("model", "synopsis", "histogram", "synthetic")
 ENDINGS = (".veil", ".html", ".json")
 Held = TypeVar("Held")
@@ -70,15 +73,36 @@ class Given:
             f"Open: {'; '.join(map(readable, parts))}." if parts else "Open: public results that come with Veil, alone."
         )
 
+    @property
+    def ranged(self) -> list[Path]:
+        """The files of results that are about ranges."""
+        return [path for path in self.results if self._kept(path, holds_ranges) is True]
+
+    @property
+    def compared(self) -> list[Path]:
+        """The files of results that are about classifiers."""
+        ranged = self.ranged
+        return [path for path in self.results if path not in ranged]
+
+    def ranges(self) -> tuple[list[Ranged], list[str]]:
+        """All that is kept about ranges, and what is wrong with files that could not be read."""
+        found, problems, paths = list[Ranged](), list[str](), self.ranged
+        for path in paths or [RANGES]:
+            tables = self._kept(path, read_ranges)
+            found += () if isinstance(tables, str) else tables
+            problems += [tables] if isinstance(tables, str) else []
+        return found, problems
+
     def comparison(self) -> tuple[Results, list[str]]:
         """All results together, and what is wrong with files that could not be read."""
-        if not self.results:
+        paths = self.compared
+        if not paths:
             return shipped(), []
         tables, problems = list[Any](), list[str]()
-        for path in self.results:
+        for path in paths:
             table = self._kept(path, read_results)
             (problems if isinstance(table, str) else tables).append(table)
-        stamp = tuple(map(stamp_of, self.results))
+        stamp = tuple(map(stamp_of, paths))
         found = self._read.get("comparison")
         if found is None or found[0] != stamp:
             rows = (row for table in tables for row in table.to_pylist())
@@ -181,12 +205,19 @@ def kind_of(path: Path) -> str:
 
 @lru_cache
 def shipped() -> Results:
-    """What every method did on public tables, as the automatic choice knows it."""
-    traces, rows = known().traces, list[dict[str, Any]]()
+    """What comes with Veil: every seed of all methods and peers on some public tables, and on others the few runs that
+    the automatic choice knows."""
+    rows = read_results(COMPARISON).to_pylist()
+    return Results([*rows, *traced({row["data"] for row in rows})])
+
+
+def traced(but: set[str]) -> Iterator[dict[str, Any]]:
+    """What methods did on public tables but these, as the automatic choice knows it."""
+    traces = known().traces
     nothing: dict[str, Any] = {**dict.fromkeys(MEASURED), "reason": None, "rows": None, "version": None, "date": None}
     for place, name in enumerate(traces.databases):
         table, _, epsilon = name.partition(" ")
-        if " " in epsilon:
+        if " " in epsilon or table in but:
             continue  # a part of a table, of many sizes
         for column, option in enumerate(traces.options):
             values = {measure: float(found[place, column]) for measure, found in traces.quality.items()}
@@ -194,5 +225,4 @@ def shipped() -> Results:
             about = {"data": table, "method": option, "epsilon": float(epsilon), "delta": 0.0, "seed": place}
             state = {"private": True, "status": "done" if done else "failed"}
             reason = {} if done else {"reason": "it cannot be used on this table"}
-            rows.append({**nothing, **about, **values, **state, **reason})
-    return Results(rows)
+            yield {**nothing, **about, **values, **state, **reason}

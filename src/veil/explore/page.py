@@ -229,6 +229,25 @@ def entry(
     return f"<label>{escaped(label)}{field_}{listed}</label>"
 
 
+def slider(name: str, label: str, value: int, most: int, said: str) -> str:
+    """A slider over whole numbers from 0 on; `said` is what its place stands for."""
+    ends = f'min="0" max="{most}" value="{value}" aria-valuetext="{escape(said)}"'
+    told = f'<output data-of="{escape(name)}">{escaped(said, 60)}</output>'
+    return f'<label><span>{escaped(label)} {told}</span><input type="range" name="{escape(name)}" {ends}></label>'
+
+
+def tabs(site: Site, label: str, links: Sequence[tuple[str, str, Mapping[str, object]]], here: int) -> str:
+    """Links to views that stand side by side: a text, a place and its parameters; "" in a file."""
+    if not site.served:
+        return ""
+    current = {here: ' aria-current="page"'}
+    shown = "".join(
+        f'<a href="{escape(site.path(place, **asked))}"{current.get(number, "")}>{escaped(text, 80)}</a>'
+        for number, (text, place, asked) in enumerate(links)
+    )
+    return f'<nav class="tabs" aria-label="{escape(label)}">{shown}</nav>'
+
+
 def copied(title: str, text: str, language: str) -> Safe:
     """Text to copy: a command, a script or a notebook."""
     named = f'class="copy" tabindex="0" role="region" aria-label="{escaped(title, 200)}"'

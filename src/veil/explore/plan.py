@@ -107,9 +107,8 @@ def what_to_expect(site: Site, now: Asked, expected: Expected, measure: str, met
     listing = table("What to expect of every method", header, rows)
     near = ", ".join(expected.nearest)
     why = f", and {site.link('why one is chosen', 'choice', **state(now))}" if now.number >= 0 else ""
-    alike = paragraph(
-        Safe(f"Most like it of public tables: {escaped(near, 200)}. {site.link('All are in Compare', 'compare')}{why}.")
-    )
+    all_ = site.link("All are in Compare", "compare", tables="all")
+    alike = paragraph(Safe(f"Most like it of public tables: {escaped(near, 200)}. {all_}{why}."))
     person = "one person" if now.schema.person else "one row"
     parts = [
         paragraph(odds(min(now.epsilon, 1e6), person)),

@@ -19,6 +19,7 @@
     if (title) document.querySelector("h1").textContent = title.textContent;
     history.replaceState(null, "", named);
     if (!form) renew(found);
+    tell(found);
     ready(fresh);
   };
 
@@ -29,6 +30,36 @@
       if (own) own.value = field.value;
     }
   };
+
+  // what the places of sliders stand for
+  const tell = (found) => {
+    for (const said of found.querySelectorAll("form.controls output[data-of]")) {
+      const own = document.querySelector(`form.controls output[data-of="${CSS.escape(said.dataset.of)}"]`);
+      if (!own) continue;
+      own.textContent = said.textContent;
+      own.closest("label").querySelector("input").setAttribute("aria-valuetext", said.textContent);
+    }
+  };
+
+  // a range that is dragged on a picture goes to the sliders, which ask for it
+  const slide = (svg, from, to) => {
+    const [left, right, ...sizes] = svg.dataset.drag.split(" ").map(Number);
+    const box = svg.getBoundingClientRect();
+    const form = document.querySelector("form.controls");
+    const shares = (event) => [((event.clientX - box.left) / box.width - left) / (right - left), 1 - (event.clientY - box.top) / box.height];
+    [["from", "to"], ["up_from", "up_to"]].forEach((names, axis) => {
+      if (!sizes[axis]) return;
+      const ends = [from, to].map((event) => Math.max(0, Math.min(sizes[axis] - 1, Math.floor(shares(event)[axis] * sizes[axis]))));
+      ends.sort((one, other) => one - other).forEach((end, place) => { form.elements[names[place]].value = end; });
+    });
+    show(address(form), form);
+  };
+
+  const drag = (svg) => svg.addEventListener("pointerdown", (from) => {
+    if (from.button || !document.querySelector("form.controls input[type=range]")) return;
+    from.preventDefault();
+    addEventListener("pointerup", (to) => slide(svg, from, to), { once: true });
+  });
 
   // by its attribute: a control that is called "method" hides the form's own
   const asks = (form) => form.getAttribute("method") === "get";
@@ -85,11 +116,19 @@
   const ready = (part) => {
     part.querySelectorAll(".give").forEach(copy);
     part.querySelectorAll("table.grid").forEach(walk);
+    part.querySelectorAll("svg[data-drag]").forEach(drag);
   };
 
   document.addEventListener("change", (event) => {
     const form = event.target.closest("form.controls");
-    if (form && asks(form)) show(address(form), form);
+    if (form && asks(form) && event.target.type !== "range") show(address(form), form);
+  });
+  let soon = 0;
+  document.addEventListener("input", (event) => {
+    const form = event.target.type === "range" && event.target.closest("form.controls");
+    if (!form) return;
+    clearTimeout(soon);
+    soon = setTimeout(() => show(address(form), form), 60);
   });
   document.addEventListener("submit", (event) => {
     if (event.target.matches("form.controls") && asks(event.target)) {
