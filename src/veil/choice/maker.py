@@ -15,6 +15,7 @@ from ..schema import Schema
 from .looking import finite, look
 from .nearby import Nearby, calibrated
 from .options import Metafeature, Option
+from .rising import Rising
 from .trace import Fact, Prediction, Trace
 from .traces import Traces
 from .training import Database, train
@@ -43,7 +44,7 @@ class ChoiceMaker:
         *,
         trained_on: Sequence[Database] | None = None,
         traces: Traces | None = None,
-        nearby: Nearby | None = None,
+        nearby: Nearby | Rising | None = None,
         goal: Goal = None,
         close: float = 0.0,
     ) -> None:
