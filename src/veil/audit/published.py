@@ -21,7 +21,7 @@ LINE = Schema(name="audit", column=[Numeric(name="x", bounds=(0, 15), integer=Tr
 SQUARE = Schema(name="audit", column=[Numeric(name=name, bounds=(0, 7), integer=True, bins=8) for name in ("x", "y")])
 ROW = 5  # in every column, of the row that one of the tables has
 CROWD = [0, 0, 0, 1, 1, 2, 7, 7] * 3  # in every column, of the others
-TRIALS: dict[str, int] = {"quick": 700, "deep": 10_000}
+TRIALS: dict[str, Any] = {"quick": 700, "deep": 10_000}
 VIEWS: dict[str, View] = {
     "counts of the row's groups, weighed by what they cost": lambda seen: [round(2 * run[0]) / 2 for run in seen],
     "the first and the last of them": lambda seen: [tuple(np.clip(run[1:3], -1, 2)) for run in seen],
