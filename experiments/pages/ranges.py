@@ -13,6 +13,7 @@ from veil import Schema, publish
 
 from .. import DOCS, RESULTS
 from ..ranges import FOLDER
+from . import range_more as more
 from .range_regret import KEPT, MANY, OURS, WORKLOADS, geometric, kept
 from .range_regret import section as regret
 from .range_sketches import section
@@ -69,6 +70,7 @@ python -m experiments.ranges quadtree 1D 3
 python -m experiments.ranges dawa 1D 20
 python -m experiments.ranges dawa 1D-small 20
 python -m experiments.range_sketches
+python -m experiments.privtree 20
 python -m experiments.range_claims
 python -m experiments.range_coverage 8
 python -m experiments.range_coverage boxes 30
@@ -86,9 +88,12 @@ def page() -> str:
             INTRO.format(**facts, few=trials.get("mwem", trials).min()),
             *_errors(),
             *regret(),
+            *more.by_half(),
+            *more.privtree(),
             *_claims(),
             *_intervals(),
             *section(),
+            more.small_line(),
             AGAIN,
         ]
     )
@@ -131,6 +136,7 @@ def _claims() -> Iterator[str]:
         },
         "error of the adaptive grid over that of the uniform one",
     )
+    yield more.on_points()
     yield _verdict(
         "Hierarchies help little in two dimensions, and much in one (Qardaji, Yang, Li 2013b)",
         {
@@ -245,6 +251,7 @@ def _intervals() -> Iterator[str]:
         ]
         yield f"\n{words}:\n{table(header, lines)}"
     yield _within(kept)
+    yield more.widths(kept)
     yield _nothing(kept)
     yield TRIED
     yield from _boxes()
