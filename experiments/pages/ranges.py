@@ -75,6 +75,9 @@ python -m experiments.range_claims
 python -m experiments.range_coverage 8
 python -m experiments.range_coverage boxes 30
 ```
+
+`python -m experiments reproduce dpbench` and `python -m experiments reproduce grids` repeat a smaller part of it (with
+`--quick` in minutes), into a file of their own, and print its means; those of DPBench also in its unit.
 """
 
 
