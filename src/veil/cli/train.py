@@ -1,5 +1,6 @@
 """veil train: a private model from a file of rows. scikit-learn and matplotlib load only when they are needed."""
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -82,6 +83,8 @@ def train(
         quality = _expected(method, public, epsilon) if rehearsed.trace is None else None
         more: dict[str, Any] = {"quality": [] if goal else quality, "more": run.plan(), "lines": run.before()}
         charge.show_plan(rehearsed, public, shared, as_json, **more)
+        if not as_json and not goal and _learnable(public):
+            _say([f"What to expect of all methods: {shlex.join(['veil', 'plan', *_asked(schema, epsilon)])}"])
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
@@ -129,11 +132,19 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
     return model.set_params(preset=preset)
 
 
+def _learnable(schema: Schema) -> bool:
+    return len(schema.classes) > 1 and bool(schema.features)
+
+
+def _asked(schema: Path, epsilon: str) -> list[str]:
+    return ["--schema", str(schema), "--epsilon", epsilon]
+
+
 def _expected(method: str, schema: Schema, epsilon: str) -> list[Any]:
     """What to expect of a method; [] if nothing is known of it."""
     from ..choice.classifiers import expect
 
-    if len(schema.classes) < 2 or not schema.features:
+    if not _learnable(schema):
         return []
     found = expect(schema, declared_rows(schema), predictable(Budget(epsilon)))
     return [one for one in found.predictions if one.option == method]
