@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import BadInput, VeilError
-from ..kernel import Budget, Ledger, Release, Source
+from ..kernel import Budget, Release, Source
 from ..plans.outcome import total
-from ..plans.run import made_up, opened
+from ..plans.run import made_up_source
 from ..schema import Schema
 from .options import Metafeature, Situation
 from .trace import Fact
@@ -54,8 +54,7 @@ def look(metafeatures: Sequence[Metafeature], source: Source, budget: Budget) ->
 
 def look_at_made_up(metafeatures: Sequence[Metafeature], schema: Schema, budget: Budget) -> Seen:
     """The same of made-up rows, so that what a programmer wrote is tried before anything is charged."""
-    rows = made_up(schema, MADE_UP)
-    return look(metafeatures, opened(rows, schema, budget, noise=0, ledger=Ledger(budget, schema.name)), budget)
+    return look(metafeatures, made_up_source(schema, budget, MADE_UP), budget)
 
 
 def computed(how: Callable[[Any], Any], given: Any, what: str) -> float:
