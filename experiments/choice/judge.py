@@ -21,6 +21,7 @@ from .ship import collected, shipped, traces_of
 
 GOALS = {"both": (1.0, 1.0), "auc": (1.0, 0.0), "accuracy": (0.0, 1.0)}
 MEASURES = ("auc", "accuracy")
+FIRST = 1000  # seed of the judged splits, which follow each other
 SPLITS = 5  # that every table has at least
 MISSED = 0.035  # beyond each end of an interval on families that margins are found on; 0.05 would be missed of others
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -126,6 +127,27 @@ def summary(found: pd.DataFrame) -> dict[str, float]:
         }
         line |= {f"{measure} p95": found[f"{measure} regret"].quantile(0.95)}
     return line
+
+
+def beside_real(
+    real: pd.DataFrame, trained: Traces, judged: Traces, places: Sequence[Cell], chooser: Chooser | None = None
+) -> pd.DataFrame:
+    """For every fit of the real `AutoClassifier` on a judged split, what the chooser chose and did there as judged."""
+    choose, others, lines = chooser or by_nearby(), dict[str, Traces](), []
+    fits = real.set_index(["database", "epsilon", "seed"])
+    for cell in places:
+        for number, place in enumerate(cell.places):
+            key = (cell.table, cell.epsilon, FIRST + number)
+            if key not in fits.index:
+                continue
+            known = others.setdefault(cell.family, trained.without(cell.family))
+            chosen = choose(known, facts_at(judged, place))
+            line = {"table": cell.table, "chosen": fits.loc[key, "chosen"], "as judged": chosen}
+            for measure in MEASURES:
+                line |= {measure: fits.loc[key, measure]}
+                line |= {f"{measure} judged": judged.quality[measure][place, judged.options.index(chosen)]}
+            lines.append(line)
+    return pd.DataFrame(lines)
 
 
 def hindsight_luck(judged: Traces, places: Sequence[Cell]) -> dict[str, float]:
