@@ -96,6 +96,6 @@ def test_the_margins_in_use_are_those_that_were_found():
 def test_a_real_choice_is_set_beside_what_is_judged_of_the_same_split():
     trained, judged = traces([[0.5, 0.6]] * 3, "abc"), traces([[0.5, 0.6], [0.5, 0.7]], "aa")
     real = pd.DataFrame([{"database": "t", "epsilon": 1.0, "seed": 1001, "chosen": "x", "auc": 0.65, "accuracy": 0.6}])
-    found = judge.beside_real(real, trained, judged, [judge.Cell("t", "a", 1.0, (0, 1))], judge.always("two"))
+    found = judge.beside_real(real, trained, judged, [judge.Cell("t", "a", 1.0, (0, 1))], judge.always("other"))
     (line,) = found.to_dict("records")
-    assert (line["auc"], line["auc judged"], line["as judged"]) == (0.65, 0.7, "two")
+    assert (line["auc"], line["auc judged"], line["as judged"]) == (0.65, 0.7, "other")
