@@ -27,6 +27,8 @@ class Paper(StrEnum):
     trees = "trees"
     priroc = "priroc"
     selection = "selection"
+    dpbench = "dpbench"
+    grids = "grids"
 
 
 @app.command(epilog="Example: python -m experiments reproduce privpfc --quick --out results.parquet")
@@ -39,7 +41,8 @@ def reproduce(
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Repeat the experiments of Vinterbo 2012, of Su et al. 2018 and of five learners of trees on the PUBLIC tables in
-    the folder VEIL_DATA; and of Stoddard et al. 2014 those on ROC curves (priroc) and on words (selection).
+    the folder VEIL_DATA; of Stoddard et al. 2014 those on ROC curves (priroc) and on words (selection); and those on
+    range queries of Hay et al. 2016 (dpbench) and of Qardaji, Yang and Li 2013 (grids).
 
     Noise is seeded and protects nobody.
     """
@@ -48,6 +51,9 @@ def reproduce(
         return
     if paper is Paper.selection:
         _reproduce_selection(out, quick, as_json)
+        return
+    if paper in (Paper.dpbench, Paper.grids):
+        _reproduce_ranges(paper, out, quick, as_json)
         return
     from veil.compare.summary import summary
 
@@ -103,6 +109,22 @@ def _reproduce_selection(out: Path, quick: bool, as_json: bool) -> None:
         print_json(found)
     else:
         show_table("Means over folds", list(found[0]), [list(row.values()) for row in found])
+
+
+def _reproduce_ranges(paper: Paper, out: Path, quick: bool, as_json: bool) -> None:
+    """The experiments on range queries, whose errors are shares of all rows."""
+    from .papers import ranges
+
+    with progress_bar(as_json) as progress:
+        task = progress.add_task("reproducing", total=None)
+        found = (ranges.dpbench if paper is Paper.dpbench else ranges.grids)(
+            out, quick, lambda name, done, total: progress.update(task, description=name, completed=done, total=total)
+        )
+    if as_json:
+        print_json(found)
+    else:
+        lines = [["" if value is None else value for value in row.values()] for row in found]
+        show_table("Errors, as a share of all rows", [*found[0]], lines)
 
 
 app.command(

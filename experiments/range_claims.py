@@ -66,9 +66,20 @@ def exchanged(name: str, trial: int) -> Iterator[dict[str, Any]]:
                    "rmse": off["rmse"], "mre": off["mre"]}  # fmt: skip
 
 
+def repeated(trials: int = TRIALS) -> Iterator[pd.DataFrame]:
+    """All results so far, after each set of points."""
+    found = list[dict[str, Any]]()
+    for name in POINTS:
+        found += [row for trial in range(trials) for how in (sizes, exchanged) for row in how(name, trial)]
+        yield pd.DataFrame(found)
+
+
+def means(found: pd.DataFrame) -> pd.Series:
+    """The mean error of everything that was compared."""
+    return found.groupby(["kind", "epsilon", "factor", "method", "part"], dropna=False)["rmse"].mean()
+
+
 if __name__ == "__main__":
-    found = [
-        row for name in POINTS for trial in range(TRIALS) for how in (sizes, exchanged) for row in how(name, trial)
-    ]
-    pd.DataFrame(found).to_parquet(FILE)
-    print(pd.DataFrame(found).groupby(["kind", "epsilon", "factor", "method", "part"], dropna=False)["rmse"].mean())
+    *_, found = repeated()
+    found.to_parquet(FILE)
+    print(means(found))

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
 from math import inf
@@ -106,18 +106,25 @@ def run(name: str, shape: Any, axes: str, signal: int, trial: int, methods: list
             yield {**key, "workload": workload, **found, "seconds": taken}
 
 
-def main(methods: list[str], axes: list[str], trials: int, largest: float = inf) -> None:
-    """Do the runs that are missing, and print the geometric means over the tables."""
-    known = pd.read_parquet(FILE) if FILE.exists() else pd.DataFrame(columns=KEY)
+def repeated(
+    methods: list[str], axes: list[str], trials: int, signals: Sequence[int], file: Path = FILE
+) -> Iterator[pd.DataFrame]:
+    """All results so far, after each trial of each domain; runs that the file holds are not repeated."""
+    known = pd.read_parquet(file) if file.exists() else pd.DataFrame(columns=KEY)
     done = {*known[KEY].itertuples(index=False, name=None)}
-    rows = list[dict[str, Any]]()
     for trial, space in product(range(trials), axes):
-        for (name, shape), signal in product(shapes(space).items(), [one for one in SIGNALS if one <= largest]):
+        rows = list[dict[str, Any]]()
+        for (name, shape), signal in product(shapes(space).items(), signals):
             missing = [method for method in methods if (name, space, method, signal, trial) not in done]
             rows += run(name, shape, space, signal, trial, missing) if missing else []
         known = pd.concat([known, pd.DataFrame(rows)], ignore_index=True) if len(known) else pd.DataFrame(rows)
-        rows = []
-        small(known).to_parquet(FILE, compression="zstd")
+        small(known).to_parquet(file, compression="zstd")
+        yield known
+
+
+def main(methods: list[str], axes: list[str], trials: int, largest: float = inf) -> None:
+    """Do the runs that are missing, and print the geometric means over the tables."""
+    for known in repeated(methods, axes, trials, [one for one in SIGNALS if one <= largest]):
         print(summary(known).to_string(), flush=True)
 
 

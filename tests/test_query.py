@@ -70,6 +70,14 @@ def test_a_file_of_queries_is_answered_line_by_line(trips, tmp_path):
     assert answers["count"][2] == pytest.approx((trips.east <= 30).sum(), rel=0.1)
 
 
+def test_a_query_that_cannot_be_answered_is_named_by_its_line(trips, tmp_path):
+    publish("--seed", 1)
+    (tmp_path / "queries.csv").write_text("east\n20..40\n500..600\n")
+    said = run_main("query", "map.veil", "--queries", "queries.csv", "--out", "answers.csv")
+    assert "queries.csv, line 3 (east in 500..600): column 'east' was declared" in said
+    assert not (tmp_path / "answers.csv").exists()
+
+
 def test_synthetic_points_and_a_report_are_written_too(trips, tmp_path):
     publish("--synthetic", "points.csv", "--rows", 100, "--seed", 1)
     assert pd.read_csv("points.csv").shape == (100, 2)

@@ -132,6 +132,7 @@ def test_a_dry_run_shows_the_plan_and_touches_nothing(files):
     assert "rate_marriage[6]" in shown and "noise scale" in shown and "Nothing was charged" in shown and "MB" in shown
     assert "1 of 1 left" in shown and sorted(p.name for p in files.iterdir()) == ["fair.csv", "fair.toml", "l.ledger"]
     assert "rate_marriage[6] stands for a table of the 6 codes of column rate_marriage by class." in shown
+    assert "What to expect of all methods: veil plan --schema fair.toml --epsilon 1\n" in shown
     plan = json.loads(train("--dry-run", "--json", "--ledger", "l.ledger", out=None))
     assert sum(row["epsilon"] for row in plan["plan"]) == pytest.approx(1) and plan["left_exact"] == "1"
     assert Ledger.open("l.ledger").spent == 0

@@ -1,14 +1,15 @@
-"""Speed and memory as ratios measured in one run: ours / reference. Writes bench/latest.json.
+"""Speed and memory as ratios measured in one run: ours / reference. Writes bench/latest.json, each entry with its date.
 
-Run it on an idle machine: `make bench`. Both sides are timed in turn and their medians compared, so that a slow moment
-hits both.
+Run it on an idle machine: `make bench`; `python -m experiments.bench.run ranges choice` measures these parts alone.
+Both sides are timed in turn and their medians compared, so that a slow moment hits both.
 """
 
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from datetime import date
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -167,9 +168,22 @@ def measure_memory() -> None:
     print(resident("VmHWM") - before, table / 1e6)
 
 
-def main() -> None:
-    results = [*count(), *encode(), growth(), *([memory()] if os.path.exists("/proc/self/clear_refs") else []), noise()]
-    results += [fit(), *classifiers(), *publishing(), *choice(), *ranges(), *evaluation(), *selecting(), *charges()]
+def everything() -> Iterator[Result]:
+    """All of it, part by part."""
+    yield from (*count(), *encode(), growth())
+    yield from [memory()] if os.path.exists("/proc/self/clear_refs") else []
+    yield noise()
+    yield fit()
+    for part in (classifiers, publishing, choice, ranges, evaluation, selecting, charges):
+        yield from part()
+
+
+PARTS: dict[str, Callable[[], Iterator[Result]]] = {"choice": choice, "ranges": ranges, "evaluation": evaluation}
+
+
+def main(parts: list[str]) -> None:
+    """Measure everything or, if some parts are named, these alone: then all other entries stay as they were."""
+    results = [result for part in parts for result in PARTS[part]()] if parts else [*everything()]
     table = Table("", "ours", "reference", "unit", "ratio", "wanted", "met")
     for r in results:
         table.add_row(
@@ -182,8 +196,12 @@ def main() -> None:
             "yes" if r.met else "NO",
         )
     Console(width=140).print(table)
-    LATEST.write_text(json.dumps([{**asdict(r), "ratio": r.ratio, "met": r.met} for r in results], indent=2) + "\n")
+    today = date.today().isoformat()
+    lines = {r.name: {**asdict(r), "ratio": r.ratio, "met": r.met, "measured": today} for r in results}
+    if parts:
+        lines = {line["name"]: line for line in json.loads(LATEST.read_text())} | lines
+    LATEST.write_text(json.dumps([*lines.values()], indent=2) + "\n")
 
 
 if __name__ == "__main__":
-    measure_memory() if "--memory" in sys.argv else main()
+    measure_memory() if "--memory" in sys.argv else main(sys.argv[1:])

@@ -12,15 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from veil.choice.classifiers import OPTIONS, SETTINGS
-from veil.choice.nearby import COVER, Nearby
+from veil.choice.classifiers import OPTIONS, SETTINGS, rising
+from veil.choice.nearby import Nearby
+from veil.choice.rising import Rising
 from veil.choice.traces import Traces
 
 from .ship import collected, shipped, traces_of
 
 GOALS = {"both": (1.0, 1.0), "auc": (1.0, 0.0), "accuracy": (0.0, 1.0)}
 MEASURES = ("auc", "accuracy")
+FIRST = 1000  # seed of the judged splits, which follow each other
 SPLITS = 5  # that every table has at least
+MISSED = 0.035  # beyond each end of an interval on families that margins are found on; 0.05 would be missed of others
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Chooser = Callable[[Traces, dict[str, float]], str]  # from what it was trained on and the facts, an option
 
@@ -126,6 +129,27 @@ def summary(found: pd.DataFrame) -> dict[str, float]:
     return line
 
 
+def beside_real(
+    real: pd.DataFrame, trained: Traces, judged: Traces, places: Sequence[Cell], chooser: Chooser | None = None
+) -> pd.DataFrame:
+    """For every fit of the real `AutoClassifier` on a judged split, what the chooser chose and did there as judged."""
+    choose, others, lines = chooser or by_nearby(), dict[str, Traces](), []
+    fits = real.set_index(["database", "epsilon", "seed"])
+    for cell in places:
+        for number, place in enumerate(cell.places):
+            key = (cell.table, cell.epsilon, FIRST + number)
+            if key not in fits.index:
+                continue
+            known = others.setdefault(cell.family, trained.without(cell.family))
+            chosen = choose(known, facts_at(judged, place))
+            line = {"table": cell.table, "chosen": fits.loc[key, "chosen"], "as judged": chosen}
+            for measure in MEASURES:
+                line |= {measure: fits.loc[key, measure]}
+                line |= {f"{measure} judged": judged.quality[measure][place, judged.options.index(chosen)]}
+            lines.append(line)
+    return pd.DataFrame(lines)
+
+
 def hindsight_luck(judged: Traces, places: Sequence[Cell]) -> dict[str, float]:
     """By how much the best method in hindsight is better than the best of half of the seeds is on the others."""
     found = {}
@@ -145,43 +169,95 @@ def below_majority(places: Sequence[Cell], found: pd.DataFrame) -> pd.DataFrame:
     return found[found.accuracy < found.majority - 2 * found["accuracy error"].fillna(0)]
 
 
-def predictions(trained: Traces, judged: Traces, unknown: Sequence[str] = ()) -> dict[str, Numbers]:
+def predictions(trained: Traces, judged: Traces) -> dict[str, Numbers]:
     """For each measure what was predicted without the family, lines x options x (mean, low, high), no margin added."""
-    found: dict[str, list[Any]] = {measure: [None] * len(judged) for measure in MEASURES}
-    for family in dict.fromkeys(judged.families):
-        nearby = Nearby(trained.without(family), **SETTINGS)
-        for place in [place for place, one in enumerate(judged.families) if one == family]:
-            said = nearby.predict({k: v for k, v in facts_at(judged, place).items() if k not in unknown})
-            for measure in MEASURES:
-                found[measure][place] = said[measure]
-    return {measure: np.array(tables) for measure, tables in found.items()}
+    made: dict[str, Nearby] = {}
+    said = []
+    for place, family in enumerate(judged.families):
+        nearby = made.setdefault(family, Nearby(trained.without(family), **SETTINGS))
+        said.append(nearby.predict(facts_at(judged, place)))
+    return {measure: np.array([one[measure] for one in said]) for measure in MEASURES}
 
 
-def margin(said: Numbers, truth: Numbers) -> float:
-    """How far intervals have to be widened on both sides to hold 90 % of what methods did."""
-    missed = np.maximum(said[..., 1] - truth, truth - said[..., 2])
-    return float(np.quantile(missed[~np.isnan(missed)], COVER))
+def plans(trained: Traces, judged: Traces, places: Sequence[Cell]) -> dict[str, Numbers]:
+    """The same as a plan predicts it: from what is declared, with the number of rows, for all splits alike."""
+    declared = collected("judge").drop_duplicates("database").set_index("database")
+    made: dict[str, Rising] = {}
+    found = {measure: np.full((*judged.quality[measure].shape, 3), np.nan) for measure in MEASURES}
+    for cell in places:
+        one = declared.loc[cell.table]
+        if cell.table not in made:
+            nearby = Nearby(trained.without(cell.family), **SETTINGS)
+            shape = (int(one[name]) for name in ("codes", "columns", "numbers", "classes"))
+            made[cell.table] = rising(nearby, *shape)
+        said = made[cell.table].predict({"signal": float(np.log(one.rows * cell.epsilon))})
+        for measure in MEASURES:
+            found[measure][list(cell.places)] = said[measure]
+    return found
 
 
-def coverage(trained: Traces, judged: Traces, places: Sequence[Cell]) -> list[dict[str, Any]]:
-    """How often 90 % intervals hold what methods did in a family left out, with margins from the other families; over
-    as many splits of every table."""
-    judged = judged.only([place for cell in with_few(places) for place in cell.places])
-    families, lines = np.array(judged.families), []
-    for facts, unknown in (("of auto", ()), ("of veil plan", ("majority",))):
-        for measure, said in predictions(trained, judged, unknown).items():
-            truth, held, width = judged.quality[measure].copy(), list[float](), list[float]()
-            truth[:, [judged.options.index(option) for option, of in SETTINGS["certain"] if of == measure]] = np.nan
+def margins(said: Numbers, truth: Numbers, many: Numbers) -> dict[float, tuple[float, float]]:
+    """How far the ends of intervals have to be moved down and up for MISSED of what methods did to lie beyond each of
+    them, by whether there are more than two classes."""
+    found = {}
+    for group in (0.0, 1.0):
+        some, true = said[many == group], truth[many == group]
+        below, above = some[..., 1] - true, true - some[..., 2]
+        found[group] = (float(np.nanquantile(below, 1 - MISSED)), float(np.nanquantile(above, 1 - MISSED)))
+    return found
+
+
+def coverage(trained: Traces, judged: Traces, places: Sequence[Cell]) -> pd.DataFrame:
+    """A line for everything that was predicted of a family left out: the facts, measure and family, whether the 90 %
+    interval held it, whether it lay above, and how wide the interval was. Margins are from the other families."""
+    judged, places = _with_few(judged, places)
+    lines = []
+    for facts, said in _by_facts(trained, judged, places).items():
+        for measure in MEASURES:
+            truth, many = _to_hold(judged, measure), judged.facts[:, judged.fact_names.index("many")]
             for family in dict.fromkeys(judged.families):
-                own, others = families == family, families != family
-                wider = margin(said[others], truth[others])
-                low, high = said[own][..., 1] - wider, said[own][..., 2] + wider
+                own = np.array(judged.families) == family
+                moved = margins(said[measure][~own], truth[~own], many[~own])
+                below, above = np.array([moved[group] for group in many[own]]).T[..., None]
+                low, high = said[measure][own][..., 1] - below, said[measure][own][..., 2] + above
                 sure = ~np.isnan(truth[own])
-                held += ((low <= truth[own]) & (truth[own] <= high))[sure].tolist()
-                width += (np.minimum(high, 1) - np.maximum(low, 0))[sure].tolist()
-            lines.append({"facts": facts, "measure": measure, "held": np.mean(held), "width": np.mean(width)})
-            lines[-1]["margin"] = margin(said, truth)
-    return lines
+                held = (low <= truth[own]) & (truth[own] <= high)
+                width = np.minimum(high, 1) - np.maximum(low, 0)
+                line = {"facts": facts, "measure": measure, "family": family, "held": held[sure]}
+                lines.append(pd.DataFrame({**line, "over": (truth[own] > high)[sure], "width": width[sure]}))
+    return pd.concat(lines, ignore_index=True)
+
+
+def shipped_margins(trained: Traces, judged: Traces, places: Sequence[Cell]) -> dict[str, dict[str, Any]]:
+    """The margins that Veil has, from all families: those of `auto` and those of a plan, by measure."""
+    judged, places = _with_few(judged, places)
+    many = judged.facts[:, judged.fact_names.index("many")]
+    return {
+        facts: {measure: margins(said[measure], _to_hold(judged, measure), many) for measure in MEASURES}
+        for facts, said in _by_facts(trained, judged, places).items()
+    }
+
+
+def _by_facts(trained: Traces, judged: Traces, places: Sequence[Cell]) -> dict[str, dict[str, Numbers]]:
+    return {"of auto": predictions(trained, judged), "of veil plan": plans(trained, judged, places)}
+
+
+def _with_few(judged: Traces, places: Sequence[Cell]) -> tuple[Traces, list[Cell]]:
+    """As many splits of every table, and its cells with their new places."""
+    few = with_few(places)
+    starts = np.cumsum([0, *(len(cell.places) for cell in few)])
+    moved = [
+        cell._replace(places=tuple(range(start, start + len(cell.places))))
+        for cell, start in zip(few, starts, strict=False)
+    ]
+    return judged.only([place for cell in few for place in cell.places]), moved
+
+
+def _to_hold(judged: Traces, measure: str) -> Numbers:
+    """What intervals are to hold: what methods did, but not where it is certain."""
+    truth = judged.quality[measure].copy()
+    truth[:, [judged.options.index(option) for option, of in SETTINGS["certain"] if of == measure]] = np.nan
+    return truth
 
 
 def read() -> tuple[Traces, Traces, list[Cell]]:
@@ -196,7 +272,10 @@ def main() -> None:
     choosers |= {f"two lines, {threshold}": two_lines(threshold) for threshold in (1, 2, 4)}
     found = {name: summary(regrets(one, trained, judged, places)) for name, one in choosers.items()}
     print(pd.DataFrame(found).T.round(4).to_string())
-    print(pd.DataFrame(coverage(trained, judged, places)).round(3).to_string())
+    held = coverage(trained, judged, places)
+    print(held.groupby(["facts", "measure"])[["held", "width"]].mean().round(3).to_string())
+    print(held.pivot_table("held", ["facts", "measure"], "family").round(3).to_string())
+    print(shipped_margins(trained, judged, places))
 
 
 if __name__ == "__main__":

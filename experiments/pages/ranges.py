@@ -13,6 +13,7 @@ from veil import Schema, publish
 
 from .. import DOCS, RESULTS
 from ..ranges import FOLDER
+from . import range_more as more
 from .range_regret import KEPT, MANY, OURS, WORKLOADS, geometric, kept
 from .range_regret import section as regret
 from .range_sketches import section
@@ -71,10 +72,14 @@ python -m experiments.ranges quadtree 1D 3
 python -m experiments.ranges dawa 1D 20
 python -m experiments.ranges dawa 1D-small 20
 python -m experiments.range_sketches
+python -m experiments.privtree 20
 python -m experiments.range_claims
 python -m experiments.range_coverage 8
 python -m experiments.range_coverage boxes 30
 ```
+
+`python -m experiments reproduce dpbench` and `python -m experiments reproduce grids` repeat a smaller part of it (with
+`--quick` in minutes), into a file of their own, and print its means; those of DPBench also in its unit.
 """
 
 
@@ -88,9 +93,12 @@ def page() -> str:
             INTRO.format(**facts, few=trials.get("mwem", trials).min()),
             *_errors(),
             *regret(),
+            *more.by_half(),
+            *more.privtree(),
             *claims(),
             *_intervals(),
             *section(),
+            more.small_line(),
             AGAIN,
         ]
     )
@@ -143,6 +151,7 @@ def _intervals() -> Iterator[str]:
         ]
         yield f"\n{words}:\n{table(header, lines)}"
     yield _within(kept)
+    yield more.widths(kept)
     yield _nothing(kept)
     yield TRIED
     yield from _boxes()

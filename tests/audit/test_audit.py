@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from veil.audit import audit, cases, look, table, trials_of
 from veil.audit.harness import Case, examine, lower_bound, repeat
 from veil.kernel import SeededNoise
+from veil.synopsis import HISTOGRAMS
 
 NAMES = [case.name for case in cases()]
 BROKEN = {
@@ -70,6 +71,7 @@ BROKEN = {
     "PrivBayes by mutual information",
     "undivided privbayes",
     "undivided marginals",
+    "undivided quadtree",
 }
 
 
@@ -79,7 +81,7 @@ LONG += ("DAWA", "mwem", "undivided privpfc", "undivided projected", "undivided 
 LONG += ("undivided diffgen", "undivided privgene", "undivided SuLQ")
 LONG += ("undivided blend", "undivided auto", "undivided jostle", "stop by exact counts")
 LONG += ("undivided naive", "bootstrap leaf", "noisy size", "both levels", "undivided walk", "fixed number")
-LONG += ("undivided marginals", "undivided privbayes")
+LONG += ("undivided marginals", "undivided privbayes", "adaptive-tree of a square")
 EACH = [
     pytest.param(number, id=name, marks=[pytest.mark.slow] * any(word in name for word in LONG))
     for number, name in enumerate(NAMES)
@@ -103,6 +105,11 @@ def test_every_twin_has_a_counterpart_with_the_same_tables_claim_views_and_runs(
         assert not ours.broken
         assert (twin.tables, twin.claim, twin.quick, twin.deep) == (ours.tables, ours.claim, ours.quick, ours.deep)
         assert twin.views.keys() == ours.views.keys()
+
+
+@pytest.mark.parametrize("method", HISTOGRAMS)
+def test_every_method_for_histograms_is_audited_end_to_end(method: str) -> None:
+    assert {f"{method} of a line", f"{method} of a square"} <= {*NAMES}
 
 
 def test_twins_say_that_they_are_not_private() -> None:

@@ -278,3 +278,33 @@ def test_a_damaged_trace_is_refused(damage):
     for nothing in (None, [], "trace", {}):
         with pytest.raises(BadInput, match="damaged"):
             Trace.from_dict(nothing)
+
+
+def fails(facts):
+    raise ValueError("row 17 is Anna's")
+
+
+@pytest.mark.parametrize("how", [fails, lambda facts: float("nan"), lambda facts: np.ones(2), lambda facts: "much"])
+@pytest.mark.parametrize("corrected", [False, True])
+def test_a_formula_that_gives_no_number_is_refused_before_a_charge_and_says_nothing_of_rows(how, corrected):
+    source, ledger = opened(40)
+    options = [Option("odd", fine, how), Option("coarse", coarse, lambda facts: 1.0)]
+    with pytest.raises(BadInput, match="the predict of option 'odd' must give one finite number") as refused:
+        more = {"trained_on": [Database("p", people(30), PUBLIC, measure=lambda made: 1.0)]} if corrected else {}
+        ChoiceMaker(options, [ROWS, SIGNAL], **more)(source, Budget(1))
+    assert ledger.spent == 0 and "Anna" not in str(refused.value)
+
+
+def test_a_metafeature_that_fails_is_refused_before_a_charge():
+    source, ledger = opened(40)
+    wrong = Metafeature("wrong", lambda situation: situation.answers["nothing"])
+    with pytest.raises(BadInput, match="metafeature 'wrong' must give one finite number, and failed with KeyError"):
+        ChoiceMaker(BY_FORMULA, [ROWS, SIGNAL, wrong])(source, Budget(1))
+    assert ledger.spent == 0
+
+
+def test_a_formula_that_fails_on_some_facts_alone_is_a_sentence_too():
+    source, _ = opened(5_000)
+    picky = Option("picky", fine, lambda facts: 1 / 0 if facts["rows"] > 2_000 else 1.0)
+    with pytest.raises(BadInput, match="failed with ZeroDivisionError"):
+        ChoiceMaker([picky], [ROWS])(source, Budget(1))

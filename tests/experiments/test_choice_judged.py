@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from experiments.choice import collect, databases, judge, ship
+from veil.choice import classifiers
 from veil.choice.traces import Traces
 
 
@@ -75,3 +76,26 @@ def test_what_is_collected_has_all_that_is_shipped():
     found = pd.DataFrame(collect.runs("iris 1", data, 0, 1.0))
     assert tuple(found.method) == collect.OPTIONS and not found.relabelled.any()
     assert len(ship.few(found)) == len(found) and ship.traces_of(found).databases == ("iris 1 1",)
+
+
+def test_margins_leave_as_many_beyond_each_end():
+    truth = np.concatenate([np.linspace(0, 1, 1_001), np.linspace(0.4, 0.6, 1_001)])[:, None]
+    found = judge.margins(np.full((2_002, 1, 3), 0.5), truth, np.repeat([0.0, 1.0], 1_001))
+    assert found[0.0] == pytest.approx((0.5 - judge.MISSED,) * 2)
+    assert found[1.0] == pytest.approx((0.1 - 0.2 * judge.MISSED,) * 2)
+
+
+@pytest.mark.slow
+def test_the_margins_in_use_are_those_that_were_found():
+    found = judge.shipped_margins(*judge.read())
+    for margins, kept in ((found["of auto"], classifiers.MARGINS), (found["of veil plan"], classifiers.PLANNED)):
+        for measure, ends in margins.items():
+            assert {group: pytest.approx(end, abs=6e-4) for group, end in ends.items()} == kept[measure]
+
+
+def test_a_real_choice_is_set_beside_what_is_judged_of_the_same_split():
+    trained, judged = traces([[0.5, 0.6]] * 3, "abc"), traces([[0.5, 0.6], [0.5, 0.7]], "aa")
+    real = pd.DataFrame([{"database": "t", "epsilon": 1.0, "seed": 1001, "chosen": "x", "auc": 0.65, "accuracy": 0.6}])
+    found = judge.beside_real(real, trained, judged, [judge.Cell("t", "a", 1.0, (0, 1))], judge.always("other"))
+    (line,) = found.to_dict("records")
+    assert (line["auc"], line["auc judged"], line["as judged"]) == (0.65, 0.7, "other")

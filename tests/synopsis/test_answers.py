@@ -24,6 +24,7 @@ from veil import (
     open_source,
 )
 from veil.plans.outcome import Outcome
+from veil.synopsis.answers import _ends
 from veil.synopsis.cells import digits, noise_alone, sizes, sum_error, sums, variance
 
 HUGE = 10**9  # an epsilon that leaves no noise
@@ -170,10 +171,10 @@ def test_the_standard_error_of_a_box_is_that_of_its_weights(rows, schema):
         ({"town": "Rome"}, "column 'town' has no value 'Rome': choose among Bonn"),
         ({"party": ["left", None]}, "column 'party' has no value"),
         ({"town": object()}, "column 'town' has no value"),
-        ({"age": (50, 30)}, "declared from 17 to 90"),
         ({"age": (91, 99)}, "declared from 17 to 90"),
         ({"age": (float("nan"), 30)}, "declared from 17 to 90"),
         ({"age": "old"}, "needs a range"),
+        ({"age": (50, 30)}, "lower end of a range first: 50 is above 30$"),
         ({"age": (1, 2, 3)}, "needs a range"),
         ({"income": 50}, "not of integers"),
     ],
@@ -282,3 +283,11 @@ def test_rows_of_a_pool_are_spread_over_its_values():
     assert [found.query(town=value).count for value in ("A", "B", "D", "C", None)] == [5, 3, 3, 1, 1]
     drawn = found.to_frame(random_state=1, missing=True)["town"]
     assert set(drawn.dropna()) == {"A", "B", "C", "D"} and drawn.isin(["B", "D"]).sum() == 6
+
+
+def test_a_range_across_the_180th_meridian_is_told_to_be_two_boxes():
+    column = Numeric(name="lon", bounds=(-180, 180))
+    with pytest.raises(BadInput, match="170 is above -170. A box across the 180th meridian is two boxes"):
+        _ends(column, (170, -170))
+    with pytest.raises(BadInput, match="above -5$"):
+        _ends(Numeric(name="degrees", bounds=(-20, 45)), (5, -5))

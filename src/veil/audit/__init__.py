@@ -27,6 +27,7 @@ from .models import models
 from .ours import ours
 from .pairs import pairs
 from .people import people
+from .published import published
 from .ranges import ranges
 from .synthesis import syntheses
 from .trees import trees
@@ -45,7 +46,7 @@ Progress = Callable[[str, int, int], object]
 def cases() -> tuple[Case, ...]:
     """Every case: our verbs, broken twins with their counterparts, bins, histograms, choices, models and others."""
     asked = (*ours(), *pairs(), *bins(), *ranges(), *histograms(), *choices())
-    return (*asked, *models(), *trees(), *evaluations(), *words(), *people(), *gradual(), *syntheses())
+    return (*asked, *models(), *trees(), *evaluations(), *words(), *people(), *gradual(), *syntheses(), *published())
 
 
 def look(number: int, deep: bool = False) -> Finding:

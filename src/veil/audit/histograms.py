@@ -63,7 +63,7 @@ def _of_row(release: Release[Any]) -> tuple[int, float] | None:
     return None if group == release.question.size - 1 else (int(release.value[group, 0]), 1 / release.noise_scale)
 
 
-class _Undivided:
+class Undivided:
     """NOT PRIVATE: a source that counts with all of epsilon, whatever the plan wants to spend."""
 
     def __init__(self, source: Any) -> None:
@@ -73,10 +73,13 @@ class _Undivided:
         release: Release[Any] = self._source.count(question, TWO, by_class=by_class)
         return release
 
-    def split(self, question: Any) -> tuple["_Undivided", ...]:
-        return tuple(_Undivided(part) for part in self._source.split(question))
+    def count_each(self, questions: Any, budget: Budget, **how: Any) -> list[Release[Any]]:
+        return [self.count(question, budget, by_class=False) for question in questions]
+
+    def split(self, question: Any) -> tuple["Undivided", ...]:
+        return tuple(Undivided(part) for part in self._source.split(question))
 
 
 def _undivided(source: Any, budget: Budget, domain: Domain) -> Any:
     """NOT PRIVATE: the adaptive tree with all of epsilon for every stage."""
-    return counted(_Undivided(source), budget, domain)  # type: ignore[arg-type]
+    return counted(Undivided(source), budget, domain)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, log, pi, sqrt, tanh
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from ..schema import Numeric, Schema
 from ..schema.columns import DEFAULT_BINS
 from .nearby import Nearby
 from .options import Facts, Metafeature, Situation
+from .rising import Rising
 from .trace import Fact, Prediction
 from .traces import read_traces
 
@@ -36,9 +37,19 @@ WIDTH = 0.8
 IMPORTANCE = {"signal": 3.0, "weights": 0.7, "columns": 0.7, "numbers": 0.5, "plenty": 0.5, "many": 0.5}
 BETWEEN = ("plenty", "many")  # facts that set methods apart; more of them are worse on families left out
 NARROW = 0.5
-# added to both ends of an interval, so that it holds 90 % of tables in families left out: see docs/choice.md
-MARGINS = {"auc": 0.098, "accuracy": 0.078}
-PLANNED = {"auc": 0.047, "accuracy": 0.037}  # the same without the share of the largest class, which a plan cannot know
+KEPT = 0.25  # of how far the quantiles of databases near by lie from their mean: they are too near in some families
+# how far the ends of intervals are moved down and up, with two classes and with more, so that they hold 90 % of tables
+# in families left out: see docs/choice.md, and experiments.choice.judge, which finds them
+MARGINS = {
+    "auc": {0.0: (0.064, 0.229), 1.0: (0.123, 0.279)},
+    "accuracy": {0.0: (0.083, 0.171), 1.0: (0.231, 0.433)},
+}
+# the same without the share of the largest class, which a plan cannot know, and with what never falls
+PLANNED = {
+    "auc": {0.0: (0.063, 0.232), 1.0: (0.115, 0.263)},
+    "accuracy": {0.0: (0.098, 0.162), 1.0: (0.246, 0.363)},
+}
+SIGNALS = np.geomspace(1, 1e7, 29).tolist()  # rows times epsilon at which a plan looks, so that nothing falls between
 
 LARGEST = 700.0  # logarithm of a number that a float holds
 LOGARITHMS = {
@@ -64,15 +75,16 @@ def _from_answer(name: str) -> Callable[[Situation], float]:
     """The value of a fact by its name, from the class totals that were counted and from the schema."""
 
     def value(situation: Situation) -> float:
-        totals, features = situation.answers["rows"], situation.schema.features
+        totals = situation.answers["rows"]
+        codes, columns, numbers, classes = _shape(situation.schema)
         return facts_of_counts(
             totals.value[0],
             totals.noise_scale,
             situation.epsilon,
-            codes=1 + sum(column.size - 1 for column in features),
-            columns=len(features),
-            numbers=sum(isinstance(column, Numeric) for column in features),
-            classes=len(situation.schema.classes),
+            codes=codes,
+            columns=columns,
+            numbers=numbers,
+            classes=classes,
         )[name]
 
     return value
@@ -150,6 +162,8 @@ SETTINGS: dict[str, Any] = {
     "width": WIDTH,
     "between": BETWEEN,
     "narrow": NARROW,
+    "kept": KEPT,
+    "apart": "many",
     "formulas": FORMULAS,
     "limits": (0.0, 1.0),
     "certain": {("shares", "auc"): 0.5},
@@ -163,9 +177,31 @@ def known() -> Nearby:
 
 
 @cache
-def planned() -> Nearby:
-    """The same for a plan, which knows less and is less sure."""
+def _planned() -> Nearby:
+    """The same without the share of the largest class, which has other margins."""
     return replace(known(), margins=PLANNED)
+
+
+def planned(schema: Schema) -> Rising:
+    """What to expect of every method on tables of this schema before a row is opened, at any rows times epsilon."""
+    return _rising(*_shape(schema))
+
+
+@lru_cache(maxsize=64)
+def _rising(codes: int, columns: int, numbers: int, classes: int) -> Rising:
+    return rising(_planned(), codes, columns, numbers, classes)
+
+
+def rising(nearby: Nearby, codes: int, columns: int, numbers: int, classes: int) -> Rising:
+    """Predictions for tables of these public numbers, which do not fall as rows times epsilon grow."""
+    return Rising(nearby, [_of_rows(signal, 1.0, codes, columns, numbers, classes) for signal in SIGNALS])
+
+
+def _shape(schema: Schema) -> tuple[int, int, int, int]:
+    """Codes, columns, those that hold numbers, and classes."""
+    features = schema.features
+    numbers = sum(isinstance(column, Numeric) for column in features)
+    return 1 + sum(column.size - 1 for column in features), len(features), numbers, len(schema.classes)
 
 
 class Expected(NamedTuple):
@@ -192,20 +228,13 @@ class Expected(NamedTuple):
 def facts_of(schema: Schema, rows: float, epsilon: float) -> dict[str, float]:
     """The facts of a table that declares its number of rows; free, since nothing is asked. The share of the largest
     class is not among them."""
-    features, rows = schema.features, max(rows, 1.0)
-    return _of_rows(
-        rows,
-        epsilon / schema.rows_per_person,
-        codes=1 + sum(column.size - 1 for column in features),
-        columns=len(features),
-        numbers=sum(isinstance(column, Numeric) for column in features),
-        classes=len(schema.classes),
-    )
+    return _of_rows(max(rows, 1.0), epsilon / schema.rows_per_person, *_shape(schema))
 
 
 def expect(schema: Schema, rows: float, epsilon: float) -> Expected:
-    """How good every method is expected to be on a table of this schema, from what it did on public tables."""
-    facts, nearby = facts_of(schema, rows, epsilon), planned()
+    """How good every method is expected to be on a table of this schema, from what it did on public tables; no number
+    falls as epsilon grows."""
+    facts, nearby = facts_of(schema, rows, epsilon), planned(schema)
     lines = [
         Prediction(option, measure, *table[place].tolist())
         for measure, table in nearby.predict(facts).items()

@@ -1,18 +1,21 @@
 """Looking at the metafeatures of rows: what is public is free, what tells of the rows is asked and paid for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, VeilError
 from ..kernel import Budget, Release, Source
 from ..plans.outcome import total
+from ..plans.run import made_up_source
+from ..schema import Schema
 from .options import Metafeature, Situation
 from .trace import Fact
 
+MADE_UP = 1_000  # rows to try functions on
 MOST = Fraction(10**9)  # epsilon of a row, above which there is no noise to speak of
 
 
@@ -44,9 +47,26 @@ def look(metafeatures: Sequence[Metafeature], source: Source, budget: Budget) ->
             noise, price, left = _deviation(release), part.epsilon, left - part.epsilon
             situation = replace(situation, answers={**situation.answers, one.name: release})
             given |= {one.hand_on: release} if one.hand_on else {}
-        facts.append(Fact(one.name, finite(one.value(situation), f"metafeature {one.name!r}"), noise, price))
+        facts.append(Fact(one.name, computed(one.value, situation, f"metafeature {one.name!r}"), noise, price))
         situation = replace(situation, facts={**situation.facts, one.name: facts[-1].value})
     return Seen(tuple(facts), Budget(left), given)
+
+
+def look_at_made_up(metafeatures: Sequence[Metafeature], schema: Schema, budget: Budget) -> Seen:
+    """The same of made-up rows, so that what a programmer wrote is tried before anything is charged."""
+    return look(metafeatures, made_up_source(schema, budget, MADE_UP), budget)
+
+
+def computed(how: Callable[[Any], Any], given: Any, what: str) -> float:
+    """The finite number that a programmer's function gives. Raises BadInput if it fails, or gives anything else; what
+    it failed with is not repeated, since it may hold anything."""
+    try:
+        found = how(given)
+    except VeilError:
+        raise
+    except Exception as error:
+        raise BadInput(f"{what} must give one finite number, and failed with {type(error).__name__}") from None
+    return finite(found, what)
 
 
 def finite(value: Any, what: str) -> float:

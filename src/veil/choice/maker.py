@@ -5,6 +5,7 @@ different algorithms, and no promise holds. Here a metafeature is public, or a q
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ import numpy as np
 from ..errors import BadInput
 from ..kernel import Budget, Source
 from ..schema import Schema
-from .looking import finite, look
+from .looking import computed, finite, look, look_at_made_up
 from .nearby import Nearby, calibrated
 from .options import Metafeature, Option
+from .rising import Rising
 from .trace import Fact, Prediction, Trace
 from .traces import Traces
 from .training import Database, train
@@ -43,7 +45,7 @@ class ChoiceMaker:
         *,
         trained_on: Sequence[Database] | None = None,
         traces: Traces | None = None,
-        nearby: Nearby | None = None,
+        nearby: Nearby | Rising | None = None,
         goal: Goal = None,
         close: float = 0.0,
     ) -> None:
@@ -81,11 +83,12 @@ class ChoiceMaker:
             raise BadInput(f"a goal has a finite weight for some of the measures, which are {', '.join(measures)}")
 
     def _formulas(self) -> dict[str, Any]:
-        return {option.name: option.predict for option in self.options if option.predict is not None}
+        return {option.name: partial(_by_own, option) for option in self.options if option.predict is not None}
 
     def __call__(self, source: Source, budget: Budget) -> Any:
         """Run the option that is predicted to be the best. Returns its answer."""
         usable, left_out = self.usable(source.schema, budget)
+        self._try_out(source.schema, budget, usable)
         seen = look(self.metafeatures, source, budget)
         trace = self.trace = self.decide(seen.facts, usable, left_out)
         chosen = next(option for option in usable if option.name == trace.chosen)  # not of self: threads may share it
@@ -97,6 +100,11 @@ class ChoiceMaker:
         known = tuple(Fact(name, finite(value, f"fact {name!r}")) for name, value in facts.items())
         self.trace = self.decide(known, self.options, {})
         return self.trace.chosen
+
+    def _try_out(self, schema: Schema, budget: Budget, usable: Sequence[Option]) -> None:
+        """Raise BadInput if a metafeature or a formula fails on made-up rows, or gives no number: before a charge."""
+        facts = look_at_made_up(self.metafeatures, schema, budget).facts
+        self.predict({fact.name: fact.value for fact in facts}, usable)
 
     def usable(self, schema: Schema, budget: Budget) -> tuple[list[Option], dict[str, str]]:
         """The options that can be used, and why the others cannot; by public facts, before anything is charged."""
@@ -141,6 +149,11 @@ class ChoiceMaker:
 
 
 def _by_formula(option: Option, facts: Mapping[str, float]) -> Prediction:
-    assert option.predict is not None
-    value = finite(option.predict(facts), f"the predict of option {option.name!r}")
+    value = _by_own(option, facts)
     return Prediction(option.name, PREDICTED, value, value, value)
+
+
+def _by_own(option: Option, facts: Mapping[str, float]) -> float:
+    """What the programmer's formula of an option gives."""
+    assert option.predict is not None
+    return computed(option.predict, facts, f"the predict of option {option.name!r}")

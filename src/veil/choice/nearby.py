@@ -17,6 +17,7 @@ COVER = 0.9  # share of tables that an interval is to hold
 LEAST = 8.0  # databases that the weights must amount to: a wider kernel is used where fewer are near
 FAR = 2.0  # times the usual distance to the nearest database of another family, beyond which nothing is near
 Formula = Callable[[Mapping[str, float]], float]
+Margins = Mapping[str, Mapping[float, tuple[float, float]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,9 @@ class Nearby:
     importance: Mapping[str, float] | None = None
     width: float = WIDTH
     formulas: Mapping[str, Formula] | None = None
-    margins: Mapping[str, float] | None = None  # for each measure: added to both ends of an interval
+    kept: float = 1.0  # of how far the quantiles lie from the mean, in an interval; the margins are the rest of it
+    margins: Margins | None = None  # by measure and the value of the fact `apart`: how far ends are moved down and up
+    apart: str = ""  # a fact by whose values intervals have margins of their own; "" if they have none
     limits: tuple[float, float] = (-np.inf, np.inf)  # between which every measure lies
     certain: Mapping[tuple[str, str], float] | None = None  # what an option always is by some measure
     between: tuple[str, ...] = ()
@@ -94,8 +97,9 @@ class Nearby:
         for measure, table in self.residuals.items():
             columns = np.array([_summary(column, weights) for column in table.T])
             shift = self._means(table, weights, narrow) - columns[:, 0]
-            margin = (self.margins or {}).get(measure, 0.0)
-            found[measure] = np.clip(columns + (shift + said)[:, None] + np.array([0, -margin, margin]), *self.limits)
+            columns[:, 1:] = columns[:, :1] + self.kept * (columns[:, 1:] - columns[:, :1])
+            below, above = (self.margins or {}).get(measure, {}).get(facts.get(self.apart, 0.0), (0.0, 0.0))
+            found[measure] = np.clip(columns + (shift + said)[:, None] + np.array([0, -below, above]), *self.limits)
         for (option, measure), value in (self.certain or {}).items():
             found[measure][self.traces.options.index(option)] = value
         return found
@@ -130,8 +134,8 @@ def calibrated(nearby: Nearby) -> Nearby:
             for measure, table in nearby.traces.quality.items():
                 low, high = said[measure][:, 1], said[measure][:, 2]
                 missed[measure].append(np.maximum(low - table[place], table[place] - high))
-    margins = {measure: _quantile(np.concatenate(all_of), COVER) for measure, all_of in missed.items() if all_of}
-    return replace(nearby, margins=margins)
+    widths = {measure: _quantile(np.concatenate(all_of), COVER) for measure, all_of in missed.items() if all_of}
+    return replace(nearby, margins={measure: {0.0: (width, width)} for measure, width in widths.items()})
 
 
 def _facts(traces: Traces, place: int) -> dict[str, float]:

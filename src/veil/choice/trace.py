@@ -27,7 +27,8 @@ class Fact:
 
 @dataclass(frozen=True)
 class Prediction:
-    """How good an option is expected to be by one measure; 90 % of tables lie between `low` and `high`."""
+    """How good an option is expected to be by one measure; about 90 % of tables lie between `low` and `high`, of some
+    kinds fewer."""
 
     option: str
     measure: str

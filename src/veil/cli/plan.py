@@ -18,6 +18,7 @@ from .output import Json, amounts, console, print_json, show_table
 
 MEASURES = {"auc": "AUC", "accuracy": "accuracy"}
 MOST_EPSILONS = 50
+HELD = "Nine public tables in ten, of kinds that were left out, lay between such ends; of some kinds fewer."
 BAR = 40  # letters, from an AUC of 0.5 to 1
 FAR = "No public table is much like this one: take these numbers as a guess, and measure with veil train --test-share."
 
@@ -36,8 +37,8 @@ def plan(
 ) -> None:
     """What to expect of every method on such a table, from what it did on public ones; nothing is opened or charged.
 
-    90 % of tables like this one lie between the two ends: how well a label can be predicted at all differs much more
-    than the methods do.
+    Nine tables in ten lie between the two ends, fewer of some kinds: how well a label can be predicted at all differs
+    much more than the methods do. More epsilon never makes what is told worse.
     """
     public = Schema.read(schema)
     check_learnable(public)
@@ -85,6 +86,7 @@ def _show_methods(schema: Schema, rows: int, cost: Budget, as_json: bool, guesse
     show_table(title, header, [_cells(line) for line in lines])
     if guessed and schema.rows is None:
         console.print(f"The schema does not say how many rows there are, so {rows:,} is a guess: say it with --rows N.")
+    console.print(HELD)
     _say_nearest(found)
     among = f"{', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
     console.print(f"No row was opened, and nothing was charged. Without --method, veil train chooses among {among}.")
@@ -134,18 +136,25 @@ def _show_goal(schema: Schema, rows: int, measure: str, value: float, as_json: b
         return
     console.print(f"Expect an {named} from epsilon {likely:g} up: about half of tables like this one reach it there.")
     where = f"From epsilon {sure:g} up" if sure else "At no epsilon up to 10 do"
-    console.print(f"{where} 95 % of them reach it. The label decides more than epsilon does.")
+    console.print(f"{where} about 95 % of them reach it. The label decides more than epsilon does.")
 
 
 def _show_curve(schema: Schema, rows: int, costs: Sequence[Budget], as_json: bool) -> None:
-    """Print what to expect of the best method at each epsilon, with a bar."""
+    """Print what to expect of the best method at each epsilon, with a bar; the best by accuracy may be another one."""
     found = [(cost, expect(schema, rows, predictable(cost))) for cost in costs]
-    best = [(cost, one.best("auc"), one.of(one.best("auc").option, "accuracy")) for cost, one in found]
+    best = [(cost, one.best("auc"), one.best("accuracy")) for cost, one in found]
     if as_json:
-        lines = [{**amounts(epsilon=cost.epsilon), **_named(auc), "accuracy": right.value} for cost, auc, right in best]
+        lines = [{**amounts(epsilon=cost.epsilon), **_named(auc), **_right(right)} for cost, auc, right in best]
         print_json({"rows": rows, "curve": lines})
         return
-    header = ["epsilon", "method", "AUC", "90 % between", "accuracy", "AUC from 0.5 to 1, with what 90 % lie between"]
+    header = [
+        "epsilon",
+        "method",
+        "AUC",
+        "90 % between",
+        "best accuracy",
+        "AUC from 0.5 to 1, with what 90 % lie between",
+    ]
     shown = [
         (
             amount(cost.epsilon),
@@ -158,11 +167,16 @@ def _show_curve(schema: Schema, rows: int, costs: Sequence[Budget], as_json: boo
         for cost, auc, right in best
     ]
     show_table(f"What to expect of {rows:,} rows", header, shown)
+    console.print(HELD)
     _say_nearest(found[-1][1])
 
 
 def _named(auc: Prediction) -> dict[str, Any]:
     return {"method": auc.option, "auc": auc.value, "low": auc.low, "high": auc.high}
+
+
+def _right(accuracy: Prediction) -> dict[str, Any]:
+    return {"accuracy": accuracy.value, "accuracy_method": accuracy.option}
 
 
 def _bar(low: float, value: float, high: float) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 
-from ..display import number, row_count
+from ..display import number, readable, row_count
 from ..errors import BadInput
 from ..files.tables import check_table_path, new_file, read_csv, write_table, writing
 from .output import Json, check_paths, console, print_json, show_table
@@ -43,7 +43,7 @@ def query(
     if out:
         check_paths(out, table, queries)
         check_table_path(out)
-    answers = [_fields(made.query(box)) for box in asked]
+    answers = [_fields(_answered(made, box, place, queries)) for place, box in enumerate(asked, 2)]
     if out:
         with new_file(out, force=force) as draft, writing(out):
             write_table(draft, pa.Table.from_pylist(answers), out)
@@ -70,6 +70,16 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
     lines: list[dict[str, Any]] = read_csv(path).to_pylist()
     return [{name: wanted(str(text)) for name, text in line.items() if text not in (None, "")} for line in lines]
+
+
+def _answered(made: Any, box: dict[str, Any], line: int, queries: Path | None) -> Any:
+    """The answer to one query; of a file, a refusal names the line: the first has the names of the columns."""
+    try:
+        return made.query(box)
+    except BadInput as refused:
+        if queries is None:
+            raise
+        raise BadInput(f"{queries}, line {line} ({readable(_said(box))}): {refused}; nothing was answered") from None
 
 
 def _fields(answer: Any) -> dict[str, float | None]:

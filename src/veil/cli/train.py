@@ -1,5 +1,6 @@
 """veil train: a private model from a file of rows. scikit-learn and matplotlib load only when they are needed."""
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -80,6 +81,8 @@ def train(
         rehearsed = run.rehearse()
         more: dict[str, Any] = {"quality": [] if goal else None, "more": run.plan(), "lines": run.before()}
         charge.show_plan(rehearsed, public, shared, as_json, **more)
+        if not as_json and not goal and _learnable(public):
+            _say([f"What to expect of all methods: {shlex.join(['veil', 'plan', *_asked(schema, epsilon)])}"])
         return
     if out is None:
         raise BadInput("say where to write the model, such as --out model.veil")
@@ -125,6 +128,14 @@ def _model(method: str, preset: str | None, epsilon: str, seed: int | None) -> A
     if "preset" not in model.get_params():
         raise BadInput(f"method {method!r} has no presets: leave out --preset")
     return model.set_params(preset=preset)
+
+
+def _learnable(schema: Schema) -> bool:
+    return len(schema.classes) > 1 and bool(schema.features)
+
+
+def _asked(schema: Path, epsilon: str) -> list[str]:
+    return ["--schema", str(schema), "--epsilon", epsilon]
 
 
 def _say(lines: list[str]) -> None:

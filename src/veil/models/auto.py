@@ -149,7 +149,7 @@ def foresee(schema: Schema, rows: float, budget: Budget, goal: str = "both") -> 
     """The choice to expect on so many rows of this schema, by what is declared alone: nothing is asked, and nothing is
     known of the class shares, so a fit may choose otherwise."""
     model = AutoClassifier(goal=goal)
-    choose = ChoiceMaker(model._choices(), METAFEATURES, nearby=planned(), goal=model._goal())
+    choose = ChoiceMaker(model._choices(), METAFEATURES, nearby=planned(schema), goal=model._goal())
     facts = facts_of(schema, rows, float(min(max(budget.epsilon, LEAST), MOST)))
     known_facts = tuple(Fact(name, value) for name, value in facts.items())
     return choose.decide(known_facts, *choose.usable(schema, budget))

@@ -106,7 +106,12 @@ def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
     """Run the plan on a table without rows, so that the kernel refuses before anything is charged. It has a ledger that
     is remembered nowhere: how many there were would tell how often `best_of` tried."""
     with aside():
-        plan(opened(made_up(schema, 0), schema, budget, noise=0, ledger=Ledger(budget, schema.name)), budget)
+        plan(made_up_source(schema, budget, 0), budget)
+
+
+def made_up_source(schema: Schema, budget: Budget, rows: int) -> Source:
+    """So many made-up rows, with a ledger that is remembered nowhere, as in `try_out`."""
+    return opened(made_up(schema, rows), schema, budget, noise=0, ledger=Ledger(budget, schema.name))
 
 
 def rehearse(plan: Plan[Any], schema: Schema, budget: Budget, how: Search | None = None, method: str = "") -> Rehearsal:

@@ -17,6 +17,8 @@ from .cells import Integers, Numbers, sum_error, threshold_of, variance
 from .domain import spans, spread
 from .where import wanted as as_wanted
 
+AROUND = ". A box across the 180th meridian is two boxes, one on each side, whose counts add up"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Marginal:
@@ -164,14 +166,23 @@ def _shown(column: Any, end: float) -> str:
 def _ends(column: Any, wanted: Any) -> tuple[float, float]:
     try:
         low, high = wanted if isinstance(wanted, (tuple, list)) else (wanted, wanted)
-        low = -np.inf if low is None else column.ends(low)[0]
-        high = np.inf if high is None else column.ends(high)[1]
+        start = -np.inf if low is None else column.ends(low)[0]
+        end = np.inf if high is None else column.ends(high)[1]
     except (TypeError, ValueError):
         raise BadInput(f"column {column.name!r} needs a range, such as {_example(column)}") from None
-    if low == high and not column.integer:
+    if start > end:
+        wrong = f"column {column.name!r} needs the lower end of a range first: {readable(low)} is above "
+        raise BadInput(wrong + readable(high) + (AROUND if _goes_around(column) else ""))
+    if start == end and not column.integer:
         raise BadInput(f"column {column.name!r} is not of integers: ask for a range, such as (30, 50)")
     least, most = column.bounds
-    if not (low <= high and low <= most and high >= least):
+    if not (start <= most and end >= least):
         declared = f"column {column.name!r} was declared from {_shown(column, least)} to {_shown(column, most)}"
         raise BadInput(f"{declared}: ask for a range (low, high) that meets it")
-    return (float(np.ceil(low)), float(np.floor(high)) + 1) if column.integer else (low, high)
+    return (float(np.ceil(start)), float(np.floor(end)) + 1) if column.integer else (start, end)
+
+
+def _goes_around(column: Any) -> bool:
+    """Whether a column may hold longitudes, which go on at the other end."""
+    least, most = column.bounds
+    return not isinstance(column, Date) and -180 <= least < -90 and 90 < most <= 180
