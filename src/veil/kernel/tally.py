@@ -1,5 +1,6 @@
 """Exact counts of many grids over the same rows; what grids have in common is computed once."""
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ..questions import Axis, Grid
 from ..questions.bundling import by_column
@@ -39,7 +40,7 @@ class Tally:
         """
         rows, tables = len(self._labels), list[Any]()  # each is added up from the one before it
         kind = np.float32 if rows < 1 << 24 else np.float64  # which add whole numbers below 2^24, and 2^53, exactly
-        with threadpool_limits(1, "blas"):  # for products of matrices so small, threads wait longer than they work
+        with _blas(os.getpid()).limit(limits=1):  # for products of matrices so small, threads wait longer than they work
             for place, grid, kept, merges in steps(grids, min(rows, TOGETHER, MOST_CELLS) // self._classes):
                 tables = tables[:kept] if grid is None else [self._count(grid).astype(kind)]
                 for cells, groups in merges:
@@ -92,6 +93,12 @@ class Tally:
             joined = join([(part[start : start + block], size) for part, size in parts])
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=len(counts))
         return counts
+
+
+@lru_cache(maxsize=1)
+def _blas(process: int) -> Any:
+    """What limits the threads of this process's products of matrices; to find it takes longer than many a fit."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 def merged(counts: Any, cells: int, groups: tuple[int, ...]) -> Any:
