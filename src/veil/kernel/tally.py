@@ -23,6 +23,7 @@ MOST_CELLS = 1 << 22  # grids with more counters (cells x classes) are counted b
 MOST_KEPT = 1 << 28  # bytes of cached cells of rows
 TOGETHER = 1 << 19  # counters of a grid that others are added up from, so that they stay near the cache
 MOST_GATHERED = 1 << 18  # counts of groups at a time
+_blas = lru_cache(1)(lambda process: ThreadpoolController().select(user_api="blas"))  # to find it takes some ms
 
 
 class Tally:
@@ -40,7 +41,7 @@ class Tally:
         """
         rows, tables = len(self._labels), list[Any]()  # each is added up from the one before it
         kind = np.float32 if rows < 1 << 24 else np.float64  # which add whole numbers below 2^24, and 2^53, exactly
-        with _blas(os.getpid()).limit(limits=1):  # for products of matrices so small, threads wait longer than they work
+        with _blas(os.getpid()).limit(limits=1):  # with matrices so small, threads wait longer than they work
             for place, grid, kept, merges in steps(grids, min(rows, TOGETHER, MOST_CELLS) // self._classes):
                 tables = tables[:kept] if grid is None else [self._count(grid).astype(kind)]
                 for cells, groups in merges:
@@ -93,12 +94,6 @@ class Tally:
             joined = join([(part[start : start + block], size) for part, size in parts])
             counts += np.bincount(joined.astype(np.intp, copy=False), minlength=len(counts))
         return counts
-
-
-@lru_cache(maxsize=1)
-def _blas(process: int) -> Any:
-    """What limits the threads of this process's products of matrices; to find it takes longer than many a fit."""
-    return ThreadpoolController().select(user_api="blas")
 
 
 def merged(counts: Any, cells: int, groups: tuple[int, ...]) -> Any:
