@@ -97,7 +97,7 @@ def wide(results: pd.DataFrame) -> Iterable[str]:
         least = some[(some.method == method) & (some.epsilon == epsilon) & (some.case == "hundred times")].auc.min()
         yield row(method, f"{epsilon:g}", *both, f"{least:.3f}", AIMS[method, epsilon])
     yield "\nSatellite has 4,500 rows to learn from and six classes. At epsilon 0.1 their noisy number is sometimes so"
-    yield "low that nothing is searched; then the public bins of such bounds hold nearly nothing, as in the worst splits.\n"
+    yield "low that nothing is searched; then the public bins of such bounds tell nearly nothing, as in the worst.\n"
     yield "Naive Bayes where all columns of numbers have one range, from the least lower bound of the table to the"
     yield "largest upper one: AUC with public bins, and what found ones add.\n"
     ranged = results[results.part == "one range"].pivot_table("auc", ["table", "epsilon", "seed"], "case")
