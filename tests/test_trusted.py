@@ -178,6 +178,18 @@ def test_an_evaluation_names_what_rows_go_through_on_their_way_to_a_score_too(na
     assert all(file.name in page for file in used) and "but that of the model" in page
 
 
+def test_the_kernel_page_says_how_long_the_trusted_part_is():
+    others = [*trusted.WORDS, *trusted.DATES, *trusted.PEOPLE, *trusted.SHARED, *trusted.SPARK, *trusted.OPENDP]
+    every = {*trusted.CORE, *others, *(name for names in LISTS[1:] for name in names)}
+    core, verb, whole = (
+        sum(map(trusted.lines_of, trusted.CORE)),
+        max(trusted.lines_of(name) for name in every if name.startswith("kernel/verbs/")),
+        sum(map(trusted.lines_of, every)),
+    )
+    said = (Path(__file__).parents[1] / "docs" / "kernel.md").read_text(encoding="utf-8").replace("\n", " ")
+    assert f"the core has {core:,} lines, the longest file of a verb {verb}, and all of it {whole:,};" in said
+
+
 def test_the_readme_says_how_much_an_auditor_of_naive_bayes_reads():
     outcome = NaiveBayesClassifier(schema=IRIS, random_state=0).fit(FLOWERS).outcome_
     used = trusted.files_used(outcome.schema, outcome.releases, outcome.receipts)

@@ -8,6 +8,7 @@ from scipy.stats import t
 from .. import DOCS
 from ..bins import BINNING
 from ..more_tables import AUTO, BOOSTING, EPSILONS, FILE, MANY_CLASSES, TABLES, TWO_CLASSES
+from . import more_bins
 
 MEASURES = {"macro": "AUC", "accuracy": "accuracy"}
 INTRO = """# More tables
@@ -36,7 +37,8 @@ def page() -> str:
     counts = results.groupby(["method", "bins"]).seed.nunique()
     seeds = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     now = results[results.bins != "public"]
-    parts = [INTRO.format(seeds=seeds), *ahead(now), *automatic(now), *before_and_after(results), *each_table(now)]
+    parts = [INTRO.format(seeds=seeds), *ahead(now), *automatic(now), *before_and_after(results), *more_bins.parts()]
+    parts += each_table(now)
     return "\n".join(parts) + "\n"
 
 

@@ -1,5 +1,6 @@
 """Counting many grids together gives what counting each of them gives, however they are nested and however large."""
 
+import os
 import random
 from types import SimpleNamespace
 
@@ -23,6 +24,7 @@ from veil import (
     Tree,
     axis,
     open_source,
+    threads,
 )
 from veil.kernel import tally
 from veil.kernel.tally import Tally
@@ -31,6 +33,7 @@ from veil.plans.histograms.grids import grids, level_axes
 from veil.questions import covering
 from veil.questions.bundling import merging
 
+REAL = threads.ThreadpoolController
 SCHEMA = Schema(
     name="many",
     label="y",
@@ -300,3 +303,30 @@ def test_a_coarser_grid_is_not_added_up_from_occupied_cells(monkeypatch):
     for place, counts in Tally(one).each([fine, coarse]):
         dense = one.tabulate([fine, coarse][place])
         assert np.array_equal(counts[counts.any(axis=1)], dense[dense.any(axis=1)])
+
+
+def test_the_libraries_of_products_are_looked_up_once_in_a_process(monkeypatch):
+    looked = []
+    monkeypatch.setattr(threads, "ThreadpoolController", lambda: looked.append(1) or REAL())
+    threads._libraries.cache_clear()
+    for _ in range(3):
+        with threads.one_thread():
+            assert {one["num_threads"] for one in REAL().select(user_api="blas").info()} == {1}
+    assert looked == [1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_holds_its_libraries_to_one_thread():
+    with threads.one_thread():
+        pass
+    child = os.fork()
+    if child == 0:  # the child must not return into the test runner, whatever happens
+        code = 1
+        try:
+            with threads.one_thread():
+                found = {one["num_threads"] for one in REAL().select(user_api="blas").info()}
+            code = 0 if found == {1} else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

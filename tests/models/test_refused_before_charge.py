@@ -12,8 +12,10 @@ import pytest
 
 from veil import BadInput, Categorical, Ledger, NaiveBayesClassifier, PrivatePipeline, PrivateSelectKBest, Schema
 from veil.errors import VeilError
+from veil.kernel.verbs import minimise
 from veil.models import METHODS
 
+solve = minimise.solve
 ODD = [0, -1, 3, 0.5, float("nan"), 10**30, Fraction(4, 3), np.float32(1.5), "x", (1, 2, 3), [1], True]
 APART = ("epsilon", "schema", "ledger", "random_state")
 CHANCE = np.random.default_rng(3)
@@ -117,3 +119,11 @@ def test_a_last_step_that_needs_two_columns_is_not_refused_for_the_smallest_alon
 def test_a_setting_of_another_kind_gets_a_sentence(method, settings, said):
     ledger, refused = tried(method, **settings)
     assert isinstance(refused, BadInput) and said in str(refused) and ledger.spent == 0
+
+
+@pytest.mark.parametrize("method", ["logistic", "svm", "blend"])
+def test_a_linear_fit_is_tried_out_without_solving(method, monkeypatch):
+    asked = []
+    monkeypatch.setattr(minimise, "solve", lambda *given: asked.append(1) or solve(*given))
+    assert tried(method)[1] is None
+    assert asked == [1]

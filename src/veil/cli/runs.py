@@ -89,7 +89,7 @@ class Walking(Training):
         schema, auc = self.model.schema, self.goal.measure == "auc"
         rows = guessed_rows(schema)
         tested = rows * float(Fraction(self.share or SHARE)) / (len(schema.classes) if auc else 1)
-        off = self.goal.slack(float(levels_of(self.at_most)[0].epsilon) / schema.rows_per_person) / tested
+        off = self.goal.slack(float(levels_of(self.at_most)[0].per_row(schema.rows_per_person))) / tested
         said = f"{min(off, 1):.2f} in {'AUC' if auc else 'accuracy'} with {rows:,} rows{' of even classes' * auc}"
         return f"The noise of that test may pass a model that misses the goal by {said} (95 %)."
 

@@ -180,5 +180,5 @@ def _check(name: str, schema: Schema, budget: Budget) -> None:
     if name in LINEAR and too_many(schema):
         raise BadInput("the columns have too many values for a linear model")
     weights = sum(column.size for column in schema.features) * len(schema.classes)
-    if name != ClassSharesClassifier.method and budget.epsilon / schema.rows_per_person < weights * LEAST:
+    if name != ClassSharesClassifier.method and budget.per_row(schema.rows_per_person) < weights * LEAST:
         raise BadInput("epsilon is too small to learn anything but the class shares")

@@ -177,12 +177,13 @@ def weight_scales(schema: Schema, totals: Release[Any], fit: Release[Any]) -> tu
     model counts as many columns as a row can have words.
     """
     receipt = fit.receipt
-    each = float(max(min(receipt.epsilon, Fraction(10**9)), Fraction(1, 10**99))) / schema.rows_per_person
+    known = Budget(max(min(receipt.epsilon, Fraction(10**9)), Fraction(1, 10**99)))
+    each = float(known.per_row(schema.rows_per_person))
     if words := A_ROW.search(receipt.question):
         reach = max(min(int(words[1]), len(fit.value)), 1)
         return [len(piece) for piece in np.array_split(fit.value, reach)], [reach / each] * reach
     spread = Softmax.spread if receipt.question.startswith(Softmax.__name__) else 1
-    for_a_row = min(_of_all(totals) / schema.rows_per_person, 10**9)  # as `_begin` counts it
+    for_a_row = min(Budget(_of_all(totals)).per_row(schema.rows_per_person), 10**9)  # as `_begin` counts it
     sizes = [one.size for one in _axes(schema, float(totals.value.sum() * for_a_row))]
     groups = best_groups(sizes)
     shares = [variance(group) ** POWER for group in groups]

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,7 +11,8 @@ from scipy.sparse import csr_matrix
 
 from ..display import amount, readable
 from ..errors import BadInput, BudgetRefused, NoLedger, warn
-from ..kernel import Budget, Ledger, Source, make_noise, open_source
+from ..kernel import Budget, Ledger, Release, Source, make_noise, open_source
+from ..questions import WHOLE, Bag
 from ..schema import Categorical, Date, Numeric, Schema
 from ..schema.calendars import PARTS
 from .finding.search import Found, Search, search, to_pool, to_search, widest
@@ -106,7 +108,25 @@ def try_out(plan: Plan[Any], schema: Schema, budget: Budget) -> None:
     """Run the plan on a table without rows, so that the kernel refuses before anything is charged. It has a ledger that
     is remembered nowhere: how many there were would tell how often `best_of` tried."""
     with aside():
-        plan(made_up_source(schema, budget, 0), budget)
+        plan(Unsolved(made_up_source(schema, budget, 0)), budget)
+
+
+class Unsolved:
+    """A source without rows that refuses what a source would; weights are checked and charged, but not solved for,
+    which without rows would take a quarter of a fit."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+    def minimise(self, loss: Any, axes: Any, budget: Budget, **settings: Any) -> Release[Any]:
+        """Weights of zero, at the price of true ones."""
+        self._source.check_minimise(loss, axes, budget, **settings)
+        paid = self._source.count(WHOLE, budget)
+        sizes = axes.size if isinstance(axes, Bag) else sum(one.size for one in axes)
+        return replace(paid, value=np.zeros((sizes, len(self.schema.classes) if loss.joint else 1), np.int64))
 
 
 def made_up_source(schema: Schema, budget: Budget, rows: int) -> Source:

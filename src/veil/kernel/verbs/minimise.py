@@ -101,14 +101,13 @@ class Problem:
     given: "Amounts"
 
 
-def own_loss(loss: Any, asked: tuple[Any, ...], words: bool) -> Loss:
-    """A new loss of that kind. Refuses one not on the closed list, and grids of several axes."""
+def own_loss(loss: Any, asked: tuple[Any, ...], words: bool) -> Any:
+    """A copy of the loss, as `own_score` makes them. Refuses one not on the closed list, and grids of several axes."""
     names = [kind.__name__ for kind in LOSSES if not words or not kind.joint]
     refuse(type(loss) not in LOSSES or words and loss.joint, f"a loss must be one of {', '.join(names)}")
     refuse(not words and not all(type(one) is Grid and len(one.axes) == 1 for one in asked), wording.MINIMISED)
     refuse(len({one.columns for one in asked}) < len(asked), "give every column once")
-    found: Loss = type(loss)()
-    return found  # a new one: the given one may have been changed
+    return replace(loss)  # the given one may have been changed
 
 
 def check_groups(groups: list[Any], sizes: list[int], parts: int) -> list[list[int]]:

@@ -10,7 +10,7 @@ from ...display import COLOURS, readable
 from ...errors import BadInput
 from ...schema import Categorical
 from .answers import Numbers
-from .runs import Run, bars, edges_of
+from .runs import Stretch, bars, edges_of
 
 MOST_BARS = 64
 PALE = "#8c8c8c"
@@ -43,7 +43,7 @@ def _bars(histogram: Any, ax: Any, truth: Any) -> Any:
     return ax
 
 
-def paint_bars(histogram: Any, ax: Any, place: int) -> tuple[list[Run], Numbers]:
+def paint_bars(histogram: Any, ax: Any, place: int) -> tuple[list[Stretch], Numbers]:
     """Rows of each bar of a column with its interval; returns the cells of the bars, and where these begin and end."""
     column, shape = histogram.schema_.features[place], histogram.domain.shape
     runs = bars(shape[place], MOST_BARS)

@@ -9,23 +9,23 @@ from ...schema import Categorical, Date
 from ..domain import spans
 from .answers import Numbers
 
-Run = tuple[int, int]  # the first cell, and the one after the last
+Stretch = tuple[int, int]  # the first cell, and the one after the last
 
 
-def bars(cells: int, most: int) -> list[Run]:
+def bars(cells: int, most: int) -> list[Stretch]:
     """At most this many runs of all cells, as equal as can be."""
     edges = np.unique(np.linspace(0, cells, min(most, cells) + 1).round().astype(int)).tolist()
     return list(zip(edges, edges[1:], strict=False))
 
 
-def only(run: Run, cells: int) -> Numbers:
+def only(run: Stretch, cells: int) -> Numbers:
     """A weight of 1 for the cells of a run, 0 for all others."""
     weights = np.zeros(cells)
     weights[slice(*run)] = 1
     return weights
 
 
-def edges_of(column: Any, runs: list[Run]) -> Numbers:
+def edges_of(column: Any, runs: list[Stretch]) -> Numbers:
     """Where runs begin and end: by value for numbers, by place for categories."""
     places = np.array([run[0] for run in runs] + [runs[-1][1]])
     if isinstance(column, Categorical):
@@ -34,7 +34,7 @@ def edges_of(column: Any, runs: list[Run]) -> Numbers:
     return np.asarray(np.append(lows, highs[-1])[places])
 
 
-def span_text(column: Any, run: Run) -> str:
+def span_text(column: Any, run: Stretch) -> str:
     """A run as a condition for `veil query`, after the name of its column."""
     if isinstance(column, Categorical):
         names = [column.names[code] for code in range(*run)]

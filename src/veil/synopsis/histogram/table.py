@@ -25,7 +25,7 @@ from ...verdicts.verdict import shown as shown_verdict
 from ..domain import spans
 from ..rows import as_arrow, as_frame, draw_from_cells
 from .answers import Answer, Doubt, Numbers, counts_in, weights_of
-from .runs import Run, bars, only, span_text
+from .runs import Stretch, bars, only, span_text
 
 
 class Histogram(Reported):
@@ -128,7 +128,7 @@ class Histogram(Reported):
                 found.append((f"{readable(column.name)} {span_text(column, run)}", self.within(place, run)))
         return found
 
-    def within(self, place: int, run: Run) -> Answer:
+    def within(self, place: int, run: Stretch) -> Answer:
         """The rows in a run of cells of one column, given by its place: (first cell, the one after the last)."""
         weights = [np.ones(size) for size in self.domain.shape]
         weights[place] = only(run, self.domain.shape[place])
