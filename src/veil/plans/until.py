@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import isfinite, log
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,10 @@ def checked_until(until: Any, receipts: Sequence[Receipt]) -> bool:
     fits = all(isinstance(text, str) for text in texts) and isinstance(until["slack"], float)
     return (
         fits
+        and isfinite(until["slack"])
         and WRITTEN.fullmatch(until["goal"]) is not None
+        and 0 < exact(until["goal"].partition("=")[2], "the goal") <= 1
+        and 0 < exact(until["share"], "the share") < 1
         and 0 < Budget(until["level"]).epsilon <= Budget(until["at_most"]).epsilon == total(receipts)
     )
 
