@@ -196,7 +196,7 @@ def in_words(outcome: Outcome[Any]) -> list[str]:
     until: Mapping[str, Any] = outcome.until or {}
     level, at_most = (Budget(until[name]).epsilon for name in ("level", "at_most"))
     blind = until["slack"] > BLIND_FROM * (tested := judging_rows(outcome))
-    met = "passed that test" if blind else "was reached"
+    met = "was passed, as noise alone could have done" if blind else "was reached"
     met = met if until["reached"] else "was NOT reached, and the model is that of the last level"
     smaller = " of the smaller class" if until["goal"].startswith("auc") else ""
     kept = f"on a share of {until['share']} of the rows, kept apart"
