@@ -288,7 +288,8 @@ def test_the_two_commands_are_in_the_readme():
 
 def test_the_guide_to_verdicts_shows_the_calibration_that_is_kept():
     calibration = script("verdicts")
-    assert calibration.page() in text_of(DOCS / "guide" / "verdicts.md")
+    page = text_of(DOCS / "guide" / "verdicts.md")
+    assert calibration.page() in page and calibration.checks() in page
     kept = pyarrow.parquet.read_table(calibration.KEPT).to_pylist()
     unseen = [row for row in kept if row["table"] in calibration.JUDGED and not row["shuffled"]]
     good = [calibration.worth(row) for row in unseen if row["level"] == "good"]

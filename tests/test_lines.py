@@ -134,6 +134,16 @@ def test_different_bytes_stay_different(tmp_path: Path, name: str) -> None:
     assert len(set(veil.read_csv(path, encoding=name)["a"].to_pylist())) == 2
 
 
+@pytest.mark.parametrize("odd", [b"\x81", b"\x810", b"\x810\x81", b"\x8f", b"\x8f\xa1"])
+@pytest.mark.parametrize("name", ["gb18030", "euc_jp", "shift_jis", "big5", "cp949"])
+def test_the_last_line_says_what_it_says_whether_or_not_another_follows(tmp_path: Path, name: str, odd: bytes) -> None:
+    path, said = tmp_path / "rows.csv", []
+    for more in (b"", b"z,2\n"):
+        path.write_bytes(b"a,b\n1,k" + odd + b"\n" + more)
+        said.append(veil.read_csv(path, encoding=name)["b"].to_pylist()[:1])
+    assert said[0] == said[1]
+
+
 @pytest.mark.parametrize(
     "name", ["klingon", "utf-7", "rot13", "unicode_escape", "hz", "iso2022_jp", "punycode", "", "\0", "\x1b[1m"]
 )

@@ -28,6 +28,7 @@ from veil.verdicts.verdict import LEVELS
 from .. import RESULTS
 
 KEPT = RESULTS / "verdicts.parquet"
+CHECKS = RESULTS / "checks.parquet"
 TUNED = ("fair", "iris", "cmc", "nursery", "more/pima", "more/titanic", "more/phoneme", "more/splice")
 JUDGED = (
     *("adult", "hiv1625", "breast_cancer", "wine", "bank_additional", "satellite"),
@@ -77,6 +78,19 @@ def page(results: Path = KEPT) -> str:
         cells = [_cell([row for row in kept if (row["method"], row["level"]) == (way, level)]) for level in LEVELS]
         lines.append(f"| {way} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def checks(results: Path = CHECKS) -> str:
+    """A sentence on what checks of weights tell, on true labels, on shuffled ones and where values are missing."""
+    kept = pyarrow.parquet.read_table(results).to_pylist()
+    of = {kind: [row for row in kept if row["kind"] == kind] for kind in ("true", "shuffled", "missing")}
+    fair = {kind: sum(row["level"] == "fair" for row in rows) for kind, rows in of.items()}
+    lost = max((row["auc"] for row in of["true"] if row["level"] == "nothing"), default=0.5)
+    return (
+        f"Of {len(of['true'])} such models of {len({row['table'] for row in kept})} tables at epsilon .05 to 5, "
+        f"{fair['true']} of true labels are called fair, {fair['shuffled']} of shuffled ones and {fair['missing']} of "
+        f"tables whose values had all gone missing; true ones that are called nothing have an AUC of at most {lost:.2f}."
+    )
 
 
 def _cell(rows: list[dict[str, Any]]) -> str:

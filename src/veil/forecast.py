@@ -100,15 +100,15 @@ def forecast(
 ) -> Forecast:
     """The forecast of a run that asks for these answers, which come from a rehearsal.
 
-    `expect` judges them; `quality` is what to expect of the model, if that is known: for a method that was chosen what
-    its choice says, and for one that was named what it did on public tables. A Rehearsal knows its `method`.
+    `expect` judges them; `quality` is what to expect of the model, if that is known: what its method did on public
+    tables. A Rehearsal knows its `method`.
     """
     plain = getattr(releases, "trace", None)
     trace = None if plain is None else Trace.from_dict(plain)
     method = method or getattr(releases, "method", "")
-    if quality is None:
-        quality = [one for one in trace.predictions if one.option == trace.chosen] if trace else []
-        quality = quality or foreseen_quality(schema, method, getattr(releases, "epsilon", None))
+    if quality is None:  # as `veil plan` says it: the class shares of made-up rows tell nothing
+        chosen = trace.chosen if trace else method
+        quality = foreseen_quality(schema, chosen, getattr(releases, "epsilon", None))
     charges = {release.receipt.number: release.receipt for release in releases}
     lines = tuple(_asked(release, releases, schema) for release in releases)
     verdict, largest = expect(releases, schema), dominant(releases, schema)

@@ -86,7 +86,7 @@ SIEVE_OWNER = "a sieve belongs to the process that opened it: two copies would e
 SPARSE_OF = "a sparse count needs a Grid or a Drawn, by class, or a Bag"
 CUT_SHORT = "{} was cut short or changed while it was open: restore its newest copy, then open it again"
 BUSY = "{} is in the middle of a charge: ask again when it is done"
-NAMELESS = (
+LEDGER_NAMELESS = (
     "a ledger needs the name of its data set, the one in the schema: Ledger(1, 'survey') makes one in memory, and "
     "Ledger.open(...) opens one in a file, or at an address such as postgresql://host/database?ledger=survey"
 )

@@ -195,6 +195,30 @@ def test_a_uuid_is_one_person_whether_a_file_has_it_as_text_or_as_bytes() -> Non
     assert len(found) == 1 and NO_ONE not in found
 
 
+SPACED = [f"{place:07}\u00a0{place:07}" for place in range(3)]  # of 16 bytes, like UUIDs
+
+
+@pytest.mark.parametrize("odd", [b"M\xfcller", b"\xff" * 16, b"x"])
+def test_an_id_that_is_no_text_makes_nobody_else_of_those_beside_it(odd: bytes) -> None:
+    """A block with such an id is numbered in the slow way, from bytes; others come as texts."""
+    known: dict[str, int] = {}
+    ids = [name.encode() for name in SPACED]
+    alone = numbers_of(as_column(pa.array(ids, pa.binary()), "id"), known).tolist()
+    beside = numbers_of(as_column(pa.array([odd, *ids], pa.binary()), "id"), known).tolist()[1:]
+    texts = numbers_of(as_column(pa.array(SPACED), "id"), known).tolist()
+    assert alone == beside == texts and len({*alone}) == 3
+
+
+def test_a_row_without_an_id_makes_nobody_of_the_people_in_other_files(tmp_path: Path) -> None:
+    """It makes floats of whole numbers in its own file, and then the folder has two types."""
+    first, second = ([start + place for place in range(5)] for start in (49_151_000_000, 49_152_000_000))
+    pd.DataFrame({"id": first}).to_parquet(tmp_path / "a.parquet")
+    for more in ([], [None]):
+        pd.DataFrame({"id": second + more}).to_parquet(tmp_path / "b.parquet")
+        found = numbers_of(as_column(read_csv(tmp_path)["id"], "id"), {})
+        assert sorted(found[found != NO_ONE].tolist()) == [*first, *second]
+
+
 @pytest.mark.parametrize(
     "short",
     [

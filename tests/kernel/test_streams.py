@@ -20,6 +20,7 @@ from veil import BadInput, Budget, Categorical, Ledger, NaiveBayesClassifier, Nu
 from veil.evaluate.together import fit_and_evaluate
 from veil.files.tables import RowFile
 from veil.kernel import Gini, Hinge, Logistic, Softmax
+from veil.kernel import source as source_module
 from veil.kernel.shelf import Shelf, taken
 from veil.models import METHODS
 from veil.questions import bag
@@ -345,3 +346,13 @@ def test_a_folder_whose_files_differ_in_type_is_the_same_rows_in_memory_and_in_b
     files = RowFile(tmp_path)
     for one, other in zip(answers(files.stream(), WHO), answers(files.read(), WHO), strict=True):
         assert same(one, other)
+
+
+def test_receipts_bear_the_time_before_rows_are_read(monkeypatch):
+    """That of reading would tell about how many rows there are."""
+    happened = []
+    read, run = source_module.read_table, Ledger.run
+    monkeypatch.setattr(source_module, "read_table", lambda *given: happened.append("read") or read(*given))
+    monkeypatch.setattr(Ledger, "run", lambda *given: happened.append("run") or run(*given))
+    open_source(ROWS, PLAIN, Ledger(1, PLAIN.name))
+    assert happened == ["run", "read"]

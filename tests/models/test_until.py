@@ -99,7 +99,11 @@ def damaged(outcome, **changed):
 
 @pytest.mark.parametrize(
     "changed",
-    [{"level": "9"}, {"level": 1}, {"at_most": "5"}, {"goal": "<b>"}, {"reached": 1}, {"slack": "x"}, {"more": 1}],
+    [
+        *({"level": "9"}, {"level": 1}, {"at_most": "5"}, {"goal": "<b>"}, {"reached": 1}, {"slack": "x"}, {"more": 1}),
+        *({"share": "1e20000000"}, {"share": "1"}, {"share": "1/0"}, {"share": "abc"}),  # the first took half a minute
+        *({"goal": "auc=1/0"}, {"goal": "auc=7"}, {"slack": float("inf")}),
+    ],
 )
 def test_a_file_whose_walk_cannot_be_true_is_refused(tmp_path, changed):
     model, _ = walked()

@@ -35,6 +35,7 @@ CLOSED = rb'(?:"(?:[^"]++|"")*+"[^,]*+|(?!")[^,]*+)'  # a value all of whose quo
 SOUND = re.compile(CLOSED + rb"(?:," + CLOSED + rb")*+")
 SEVERAL = "ascii iso8859-1 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be ".split()  # a line end is one anywhere
 SEVERAL += "big5 big5hkscs cp932 cp949 cp950 euc_jp gb18030 gb2312 gbk johab shift_jis shift_jis_2004".split()
+FIXED = ("utf-16", "utf-32")  # whose letters have a fixed width, so that single bytes are none
 Letters = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 Lines = npt.NDArray[np.int32]  # line numbers: a piece has few lines
@@ -144,7 +145,8 @@ def _blocks(stream: Any, encoding: str, size: int) -> Iterator[bytes]:
         text = decoder.decode(block).encode("utf-8", "surrogatepass") if decoder else block
         yield text.removeprefix(MARK) if first else text
         first = first and not text
-    if decoder and (last := decoder.decode(b"", True)):
+    if decoder and decoder.getstate()[0]:  # a letter that breaks off; with line ends behind it, it is told as elsewhere
+        last = decoder.decode(b"" if encoding.startswith(FIXED) else b"\n" * 4) + decoder.decode(b"", True)
         yield last.encode("utf-8", "surrogatepass")
 
 

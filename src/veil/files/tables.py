@@ -21,6 +21,7 @@ from ..display import readable
 from ..errors import BadInput, VeilError
 from ..progress import advance
 from ..schema import Schema
+from ..schema.encoding import is_text, text_or_none
 from ..schema.streams import Stream
 from .lines import check_encoding, read_header, read_tables
 from .parquet import parquet_tables, parquet_types
@@ -127,17 +128,20 @@ def read_csv(path: str | os.PathLike[str], *, encoding: str = "utf-8", multiline
 def _alike(tables: list[pa.Table]) -> list[pa.Table]:
     """The tables with one schema: a column whose type differs between the files of a folder is text in all of them.
 
-    One missing value can be all that made floats of whole numbers, and must not decide whether a folder can be read. A
-    value and its text have the same code; of a short float that holds for the double that it is, so it is one first.
+    One missing value can be all that made floats of whole numbers, and must not decide whether a folder can be read, or
+    what a value says: each is written as encoding writes it, so that value and text have the same code, and are the
+    same person. Arrow would write a large float, or a moment, in another way.
     """
     for place, name in enumerate(tables[0].column_names):
         if len({table[name].type for table in tables}) > 1:
-            tables = [table.set_column(place, name, _as_text(_widened(table[name]))) for table in tables]
+            tables = [table.set_column(place, name, _written(table[name])) for table in tables]
     return tables
 
 
-def _widened(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.float64()) if pa.types.is_floating(column.type) else column
+def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if is_text(column.type):
+        return _as_text(column)
+    return pa.chunked_array([pa.array(map(text_or_none, column.to_pylist()), pa.string())])
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

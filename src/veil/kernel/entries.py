@@ -94,7 +94,7 @@ def line_of(number: int, hash: str, body: str) -> bytes:
 
 def first_line(limit: "float | str | Fraction | Budget", name: str) -> bytes:
     """The line that begins a new ledger."""
-    refuse(not isinstance(name, str) or not name, wording.NAMELESS)
+    refuse(not isinstance(name, str) or not name, wording.LEDGER_NAMELESS)
     fields = {"kind": "create", "format": FORMAT, "id": secrets.token_hex(16), "name": name}
     return Entries().next({**fields, "limit": str(Budget(limit, "the limit").epsilon)})[0]
 

@@ -61,6 +61,8 @@ def _kept(outcome: Outcome[Any]) -> tuple[Node, Any]:
 def _grown(outcome: Outcome[Any], noted: list[Decision]) -> tuple[Node, Any]:
     """The tree grown again from the saved releases, and the class shares over all rows."""
     preset, depth = outcome.settings["preset"], outcome.settings["depth"]
+    if type(depth) not in (int, type(None)):
+        raise BadInput("the file says no depth of its tree, so it cannot be drawn")
     source: Any = Replay(outcome.schema, outcome.releases[len(outcome.known) :])
     totals = next(iter(outcome.known), None)
     if preset != JOSTLE:

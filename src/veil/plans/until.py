@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import isfinite, log
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,10 @@ def checked_until(until: Any, receipts: Sequence[Receipt]) -> bool:
     fits = all(isinstance(text, str) for text in texts) and isinstance(until["slack"], float)
     return (
         fits
+        and isfinite(until["slack"])
         and WRITTEN.fullmatch(until["goal"]) is not None
+        and 0 < exact(until["goal"].partition("=")[2], "the goal") <= 1
+        and 0 < exact(until["share"], "the share") < 1
         and 0 < Budget(until["level"]).epsilon <= Budget(until["at_most"]).epsilon == total(receipts)
     )
 
@@ -193,7 +196,7 @@ def in_words(outcome: Outcome[Any]) -> list[str]:
     until: Mapping[str, Any] = outcome.until or {}
     level, at_most = (Budget(until[name]).epsilon for name in ("level", "at_most"))
     blind = until["slack"] > BLIND_FROM * (tested := judging_rows(outcome))
-    met = "passed that test" if blind else "was reached"
+    met = "was passed, as noise alone could have done" if blind else "was reached"
     met = met if until["reached"] else "was NOT reached, and the model is that of the last level"
     smaller = " of the smaller class" if until["goal"].startswith("auc") else ""
     kept = f"on a share of {until['share']} of the rows, kept apart"

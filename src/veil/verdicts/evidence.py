@@ -26,7 +26,7 @@ Releases = Sequence[Release[Any]]
 MARGIN = 1.5  # standard deviations added to the evidence that noise alone would give
 TYPICAL = 0.1  # the evidence in a table whose label can be predicted with an AUC of about 0.75
 NEARLY_ALL, ALIKE = 0.9, 4.0  # of the rows in one interval of odds, and how much less is then believed
-ENOUGH = 0.75  # share of noise up to which something is said to be learned
+CLEARLY = 0.4  # share of noise below which a label of middling difficulty would be told from noise
 SQUARES = 5  # the variance of the square of Laplace noise, over the square of its variance
 HELD = 4  # the penalty of a weight, as a multiple of its noise, about
 
@@ -48,7 +48,7 @@ class Evidence:
     @property
     def tells(self) -> bool:
         """Whether a label of middling difficulty would stand out from this noise."""
-        return self.likely < ENOUGH * (float(self.noise.sum()) + TYPICAL * self.room)
+        return self.likely < CLEARLY * (float(self.noise.sum()) + TYPICAL * self.room)
 
     @property
     def noise_share(self) -> float:
@@ -72,10 +72,22 @@ def of_check(releases: Releases) -> Evidence | None:
     tables = [release for release in releases if isinstance(release.question, Binned) and len(release.classes) > 1]
     if not tables:
         return None
-    rows = np.maximum(cells_of(tables[-1]).sum(axis=1), 0)
+    counts = cells_of(tables[-1])
+    rows = np.maximum(counts.sum(axis=1), 0)
     found = _of_release(tables[-1], max(float(rows.sum()), 1.0))
+    found = replace(found, room=found.room * _evenness(np.maximum(counts.sum(axis=0), 0)))
     alike = rows.max() >= NEARLY_ALL * rows.sum()  # noise in intervals without a row may look like evidence
     return replace(found, found=found.found / ALIKE) if alike else found
+
+
+def _evenness(rows: Numbers) -> float:
+    """How much evidence there is where these are the rows of each class, beside that of two classes alike.
+
+    Odds that differ as much move the share p of a class by p (1 - p) times that, and evidence is made of squares: of a
+    class of one row in ten there is an eighth of it, however well the label can be predicted.
+    """
+    shares = rows / max(float(rows.sum()), 1.0)
+    return float(8 * ((shares * (1 - shares)) ** 2).sum())
 
 
 def teaches(release: Release[Any]) -> bool:
