@@ -88,7 +88,7 @@ def typed(value: float, close: float) -> str:
     """A number with the fewest digits that, typed again, are no farther from it than `close`.
 
     >>> typed(52.375, 1e-9), typed(1000000.0, 0.1), typed(1 / 3, 0.001)
-    ('52.375', '1000000', '0.3333')
+    ('52.375', '1000000', '0.333')
     """
     texts = (f"{value:.{digits}g}" for digits in range(1, MOST_DIGITS + 1))
     found = float(next((text for text in texts if abs(float(text) - value) <= close), f"{value}"))
