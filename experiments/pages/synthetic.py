@@ -23,6 +23,9 @@ means over {seeds} seeds. Numbers such as shares were chosen on other splits of 
 Four rules came later, from faults seen on the first of these seeds of bank_additional and br2000: found bins are cut
 further, rare bins are not gathered with a large one, missing values need three times the rows, and few whole numbers
 have a bin each (its threshold was chosen on other splits). Only grid_stability and page_blocks had no part in anything.
+The rules for wide ends and wide bins are later than these runs. On the first two splits they move the
+errors of page_blocks alone by more than .003. Over all its splits `marginals` then has, at epsilon 1, an AUC of .951
+and a two-way error of .048, at .1 .637 and .145.
 
 - **AUC**: gradient boosting (scikit-learn, as it comes) trained on about as many synthetic rows as there are real ones,
   tested on the real rows that were held out. `{direct}` is Veil's automatic classifier on the same rows for the same

@@ -15,7 +15,9 @@ from veil import BadInput, Categorical, Date, Histogram, Ledger, LittleLearned, 
 from veil.plans.run import made_up
 from veil.synopsis.histogram.answers import Answer
 from veil.synopsis.histogram.publishing import MOST_CELLS, histogram_schema
+from veil.synopsis.histogram.runs import bars, span_text
 from veil.synopsis.where import where
+from veil.verdicts.ranges import typical_width
 
 ROWS = 20_000
 SCHEMA = Schema(
@@ -267,6 +269,66 @@ def test_what_a_report_answers_can_be_asked_again_as_it_stands(column):
     made = veil.publish(made_up(schema, 2000), schema, columns=["x"], epsilon=10**6)
     for text, answer in made.quarters():
         assert made.query(where([text], made.columns)).count == pytest.approx(answer.count, rel=0.02, abs=1)
+
+
+FINE = [
+    (Numeric(name="x", bounds=(52.2, 52.9)),),
+    (Numeric(name="x", bounds=(13, 13.8)), Numeric(name="y", bounds=(52.2, 52.9))),
+    (Numeric(name="x", bounds=(0, 10_000)),),
+    (Numeric(name="x", bounds=(-1e9, 1e9)), Numeric(name="y", bounds=(-1e-9, 3e-9))),
+    (Numeric(name="x", bounds=(0, 10**6), integer=True),),
+    (Date(name="x", bounds=("2020-01-01 00:00", "2020-12-31 23:59"), format="%Y-%m-%d %H:%M"),),
+]
+
+
+@pytest.mark.parametrize("columns", FINE)
+@pytest.mark.parametrize("epsilon", [1, 10**6])
+def test_every_row_that_is_shown_asked_again_gives_the_same_answer(columns, epsilon):
+    schema = Schema(name="t", public=True, column=columns)
+    names = [column.name for column in columns]
+    made = veil.publish(made_up(schema, 5000), schema, columns=names, epsilon=epsilon, random_state=0)
+    for place, column in enumerate(made.schema_.features):
+        size = made.domain.shape[place]
+        shown = [(f"{column.name} {span_text(column, run)}", made.within(place, run)) for run in bars(size, 64)]
+        assert len({text for text, _ in shown}) == len(shown)
+        for text, answer in shown + made.quarters():
+            again = made.query(where([text], made.columns))
+            assert again.count == pytest.approx(answer.count, rel=1e-4, abs=0.01), text
+            assert again.interval() == pytest.approx(answer.interval(), rel=1e-3, abs=0.05)
+
+
+@pytest.fixture(scope="module")
+def minutes():
+    """Minutes from 0 to about 40 of which the schema says that they end at 10,000."""
+    schema = Schema(name="t", public=True, column=(Numeric(name="minutes", bounds=(0, 10_000)),))
+    rows = pd.DataFrame({"minutes": np.random.default_rng(0).gamma(3, 3, ROWS).clip(0, 40)})
+    return veil.publish(rows, schema, columns=["minutes"], epsilon=1, random_state=0)
+
+
+def test_under_careless_bounds_a_picture_shows_where_the_rows_are_and_says_what_is_cut_off(minutes):
+    from matplotlib import pyplot
+
+    ax = minutes.plot(truth=np.zeros(minutes.table.shape))
+    low, high = ax.get_xlim()
+    assert -5 < low < 3 and 15 < high < 45 and "of the rows, is cut off" in ax.get_xlabel()
+    bars_drawn = [(bar.get_x(), bar.get_x() + bar.get_width(), bar.get_height()) for bar in ax.patches[:64]]
+    assert sum((end - start) * height for start, end, height in bars_drawn) == pytest.approx(ROWS, rel=0.02)
+    assert ax.get_ylabel() == "rows per unit" and len({round(end - start, 6) for start, end, _ in bars_drawn}) > 5
+    pyplot.close("all")
+
+
+def test_under_careless_bounds_some_answers_divide_the_rows(minutes):
+    assert max(answer.count for _, answer in minutes.quarters()) < 0.6 * ROWS
+    assert sum(answer.count for _, answer in minutes.quarters()) == pytest.approx(minutes.query().count)
+
+
+def test_a_typical_range_is_one_that_holds_rows(minutes):
+    wide = typical_width(minutes)
+    schema = Schema(name="t", public=True, column=(Numeric(name="minutes", bounds=(0, 40)),))
+    rows = pd.DataFrame({"minutes": np.random.default_rng(0).gamma(3, 3, ROWS).clip(0, 40)})
+    near = typical_width(veil.publish(rows, schema, columns=["minutes"], epsilon=1, random_state=0))
+    assert 0.5 < wide / near < 2
+    assert "which holds about a quarter of the rows" in str(minutes.verdict_)
 
 
 def test_the_report_of_a_method_without_intervals_promises_none(visits, tmp_path):

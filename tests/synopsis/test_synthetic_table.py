@@ -25,8 +25,10 @@ from veil import (
     publish,
 )
 from veil.files.artefacts import make_parts, write_parts
+from veil.plans.synthesis.tails import Found, is_blurred
 from veil.synopsis import SYNTHESISERS
 from veil.synopsis.where import where
+from veil.verdicts.synthetic import of_tables
 
 METHODS = [*SYNTHESISERS]
 CHANCE = np.random.default_rng(0)
@@ -304,6 +306,53 @@ def test_synthetic_numbers_have_no_more_digits_than_their_bins_tell(method):
     """And stay in the bins that they were drawn from."""
     found = made(method)
     assert found.to_frame(300, random_state=0).dose.map(lambda dose: len(f"{dose:.12g}")).max() <= 7
+
+
+STAYS = pd.DataFrame(
+    {"days": CHANCE.gamma(1.5, 3.5, 4 * SIZE).clip(0, 90), "ward": CHANCE.choice(["a", "b"], 4 * SIZE)}
+)
+
+
+def stays(method, epsilon, highest, rows=STAYS, random_state=0):
+    """Rows whose schema says that days end at `highest`."""
+    days, ward = Numeric(name="days", bounds=(0, highest)), Categorical(name="ward", values=("a", "b"))
+    schema = Schema(name="stays", public=True, label="ward", column=[days, ward])
+    return publish(rows, schema, epsilon=epsilon, method=method, random_state=random_state)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_careless_bounds_do_not_make_the_mean_of_synthetic_rows_noise(method):
+    for seed in range(3):
+        days = stays(method, "1/4", 10_000, random_state=seed).to_frame(random_state=seed).days
+        assert days.mean() == pytest.approx(STAYS.days.mean(), abs=0.5), seed
+        assert days.max() < 200 and (days > 10).mean() == pytest.approx((STAYS.days > 10).mean(), abs=0.03)
+
+
+def test_rows_that_are_found_far_away_are_drawn_there():
+    far = STAYS.assign(days=np.where(CHANCE.random(len(STAYS)) < 0.05, 9_000, STAYS.days))
+    days = stays("marginals", 1, 10_000, far).to_frame(random_state=0).days
+    assert (days > 8_000).mean() == pytest.approx(0.05, abs=0.01)
+
+
+def test_the_verdict_is_fair_at_best_where_noise_in_wide_bins_could_be_most_of_a_mean():
+    values = np.where(CHANCE.random(len(STAYS)) < 0.005, 900_000, STAYS.days)
+    found = stays("marginals", 1, 10**6, STAYS.assign(days=values)).verdict_
+    assert stays("marginals", 1, 40).verdict_.level == "good"
+    assert found.level == "good" or "mean of days" in found.words
+
+
+def test_a_mean_is_blurred_if_noise_moves_it_by_more_than_half_of_what_values_differ_by():
+    places, rows = np.arange(3), np.array([500.0, 500.0, 3.0])
+    ends = np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 10_000.0])
+    means = np.array([0.5, 1.5, 5_001.0])
+    for deviation, expected in ((0.01, False), (10.0, True)):
+        found = Found(places, rows, np.full(3, deviation**2), *ends)
+        assert is_blurred(found, rows, means) == expected
+        assert not is_blurred(found, np.array([500.0, 500.0, 0.0]), means)
+    table = stays("marginals", 1, 40)
+    words = of_tables(table.releases_, table.schema_, table.network.rows, table.epsilon, ["days"])
+    assert words.level == "fair" and "could make up a large part of the mean of days" in words.words
+    assert "bounds" in words.advice
 
 
 def test_a_range_of_numbers_may_be_written_after_an_equals_sign_too():

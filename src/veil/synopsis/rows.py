@@ -20,6 +20,8 @@ from .domain import dates, declared_values, spans, spread
 MOST_ROWS = 1_000_000_000
 TOO_MANY = "the released counts add up to more than a billion rows: say how many with rows=..."
 STEPS = 10_000  # that numbers drawn from one bin can have
+WIDE, BESIDE = 8, 4  # times as wide as the next bin is a bin that is not drawn from evenly; bins that show how crowded
+EVEN = 64  # places in a bin by which the mean of what is drawn from it is found
 LARGEST = 2**53  # whole numbers from here on are not exact in the bounds
 Numbers = npt.NDArray[np.float64]
 Drawn = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]  # values, and which are missing (None: none)
@@ -131,8 +133,16 @@ def _unknown(column: Any, rows: int, chance: np.random.Generator, values: str) -
     return draw_group(column, axis(column, level=0).axes[0], np.zeros(rows, np.uint8), chance, values)
 
 
-def draw_group(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.random.Generator, values: str) -> Drawn:
-    """A value for each row, drawn from its group."""
+def draw_group(
+    column: Any,
+    part: Axis,
+    groups: npt.NDArray[Any],
+    chance: np.random.Generator,
+    values: str,
+    counts: Numbers | None = None,
+) -> Drawn:
+    """A value for each row, drawn from its group: of numbers evenly from within a bin, but from a wide bin beside
+    crowded narrow ones mostly near these, if the rows of all groups are given as `counts`."""
     if isinstance(column, Numeric) and values == "midpoint":
         return _typed(column, _midpoints(column, part)[groups])
     codes = _members(column, part, groups, chance)
@@ -142,10 +152,38 @@ def draw_group(column: Any, part: Axis, groups: npt.NDArray[Any], chance: np.ran
         return drawn, (missing if missing.any() else None)
     lows, highs = (np.append(ends, np.nan) for ends in spans(column))
     width = (highs - lows)[codes]
-    inside = chance.random(len(codes)) * width
+    inside = chance.random(len(codes))
+    inside = (inside if counts is None else _bent(column, part, counts, codes, inside)) * width
     drawn = lows[codes] + (np.floor(inside) if column.integer else inside)
     drawn = drawn if column.integer else _shortened(drawn, lows[codes], width)
     return _typed(column, np.minimum(drawn, np.nextafter(highs, lows)[codes]))
+
+
+def _bent(column: Numeric, part: Axis, counts: Numbers, codes: npt.NDArray[Any], even: Numbers) -> Numbers:
+    """Places within bins, from 0 to 1, from even ones: in a wide bin beside crowded ones rows get fewer from that side
+    on, at the rate at which they begin as densely as those are, and there are as many as were counted."""
+    lows, highs = spans(column)
+    widths, rows = highs - lows, (counts[list(part.groups)] * spread(part, column))[: len(lows)]
+    lengths = np.full((2, column.size), np.inf)  # in which rows get fewer by a factor of e, in widths of the bin
+    for side, step in enumerate((-1, 1)):
+        for code in np.flatnonzero(rows):
+            near = code + step * np.arange(1, BESIDE + 1)
+            near = near[(near >= 0) & (near < len(rows))]
+            if len(near) and widths[code] >= WIDE * widths[near[0]] and rows[near].sum():
+                lengths[side, code] = rows[code] / widths[code] / (rows[near].sum() / widths[near].sum())
+    length, fallen = lengths.min(axis=0)[codes], even.copy()
+    bent = length < 1
+    fallen[bent] = -length[bent] * np.log1p(-even[bent] * -np.expm1(-1 / length[bent]))
+    return np.where(bent & (lengths[1] < lengths[0])[codes], 1 - fallen, fallen)
+
+
+def group_means(column: Numeric, part: Axis, counts: Numbers) -> Numbers:
+    """The mean of the numbers that are drawn for each group, of which there are so many rows; 0 for missing values."""
+    lows, highs = spans(column)
+    codes, even = np.arange(len(lows)), (np.arange(EVEN) + 0.5) / EVEN
+    places = [_bent(column, part, counts, codes, np.full(len(codes), place)) for place in even]
+    means = np.append(lows + (highs - lows) * np.mean(places, axis=0), 0.0)[: column.size]
+    return np.asarray(np.bincount(part.groups, means * spread(part, column)), np.float64)
 
 
 def _shortened(x: Numbers, low: Numbers, width: Numbers) -> Numbers:

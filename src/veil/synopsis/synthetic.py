@@ -19,6 +19,7 @@ from ..kernel import Owner, Release
 from ..pages import Reported
 from ..plans.outcome import Outcome
 from ..plans.synthesis.network import Network
+from ..plans.synthesis.tails import evidence, is_blurred
 from ..questions import Axis, Grid
 from ..schema import Schema, Text
 from ..verdicts import Verdict
@@ -26,7 +27,7 @@ from ..verdicts.synthetic import of_tables
 from ..verdicts.verdict import shown as shown_verdict
 from .answers import group_weights
 from .histogram.answers import Answer
-from .rows import MOST_ROWS, TOO_MANY, Drawn, as_arrow, as_frame, draw_group, number_of
+from .rows import MOST_ROWS, TOO_MANY, Drawn, as_arrow, as_frame, draw_group, group_means, number_of
 
 Numbers = npt.NDArray[np.float64]
 MOST_PARENTS = 8
@@ -84,7 +85,17 @@ class SyntheticTable(Reported):
     @cached_property
     def verdict_(self) -> Verdict:
         """How much of the tables that it was made from may be noise, judged from released values alone."""
-        return of_tables(self.releases_, self.schema_, self.network.rows, self.epsilon)
+        blurred = [column.name for column in self.schema_.column if self._is_blurred(column)]
+        return of_tables(self.releases_, self.schema_, self.network.rows, self.epsilon, blurred)
+
+    def _is_blurred(self, column: Any) -> bool:
+        """Whether noise in wide bins could make up a large part of a column's mean."""
+        part = self.network.axes[self._place(column.name)]
+        found = evidence(column, part, self.releases_)
+        if found is None:
+            return False
+        counts = self.marginal([column.name])
+        return is_blurred(found, counts[found.places], group_means(column, part, counts)[found.places])
 
     def marginal(self, columns: Sequence[str] = ()) -> Numbers:
         """About how many rows there are by these columns, an axis for each with a place for each of its `names`."""
@@ -129,7 +140,11 @@ class SyntheticTable(Reported):
         chance = np.random.default_rng(random_state)
         places = self.network.draw(round(self.network.rows) if asked is None else int(asked), chance)
         parts = {axis.column: (axis, place) for axis, place in zip(self.network.axes, places, strict=True)}
-        return {column.name: draw_group(column, *parts[column.name], chance, values) for column in self.schema_.column}
+        counts = {name: self.marginal([name]) for name in parts}
+        return {
+            column.name: draw_group(column, *parts[column.name], chance, values, counts[column.name])
+            for column in self.schema_.column
+        }
 
     def compared(self) -> list[Compared]:
         """Each released table of counts beside what the model says of it, in the order of asking; without

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..display import percent
 from ..kernel import Budget
@@ -16,8 +17,11 @@ WIDTHS = (0.02, 0.1, 0.5)  # of the interval of a typical range as a share of al
 MODELLED = "adaptive-tree"  # the method whose answers have intervals, of which TYPICAL was measured
 TYPICAL, OF_MANY = 1.4, 2.8  # about the error of random ranges as a share of all rows, of one column and of several,
 POWER = 0.8  # times this power of rows x epsilon: see docs/ranges.md, from which a test takes them
+TYPICAL_RANGE = "a typical range, which holds about a quarter of the rows,"
 UNKNOWN = "how far its answers can be relied on is not known: {} has no intervals"
 ONLY_TOTAL = 20  # rows x epsilon below which a noisy total, spread evenly, answers as well (measured)
+
+Numbers = npt.NDArray[np.float64]
 
 
 def of_histogram(histogram: Any) -> Verdict:
@@ -31,7 +35,7 @@ def of_histogram(histogram: Any) -> Verdict:
         return Verdict("unknown", UNKNOWN.format(histogram.method))
     width = typical_width(histogram) / max(total.count, 1)
     level = level_of(width, WIDTHS)
-    words = f"a typical range is known to within {percent(width / 2)} of all rows, 95 % sure"
+    words = f"{TYPICAL_RANGE} is known to within {percent(width / 2)} of all rows, 95 % sure"
     return Verdict(level, words, "" if level == "good" else _more(histogram, width / WIDTHS[0]))
 
 
@@ -47,7 +51,7 @@ def of_rehearsed_ranges(releases: Releases, schema: Schema, method: str = MODELL
         )
     if method != MODELLED:
         return Verdict("unknown", UNKNOWN.format(method))
-    words = f"expected{if_rows(schema)}: a typical range to within about {percent(width / 2)} of all rows, 95 % sure"
+    words = f"expected{if_rows(schema)}: {TYPICAL_RANGE} to within about {percent(width / 2)} of all rows, 95 % sure"
     return Verdict(level, words)
 
 
@@ -57,18 +61,34 @@ def typical_error(signal: float, columns: int) -> float:
 
 
 def typical_width(histogram: Any) -> float:
-    """The median width of the interval over ranges that hold about a quarter of the cells, at fixed places."""
+    """The median width of the interval over ranges that people may ask, at fixed places.
+
+    A typical range begins where a random one of the released rows is, and goes on until it holds about a quarter of
+    them: of several columns, each part of it holds the root of that. Ranges of empty cells are known well, and asked by
+    nobody.
+    """
     chance, widths = np.random.default_rng(0), []
-    share = 0.25 ** (1 / len(histogram.domain.shape))
+    reached = [_reached(histogram.marginal([name])) for name in histogram.columns]
+    share = 0.25 ** (1 / len(reached))
     for _ in range(15):
-        weights = []
-        for size in histogram.domain.shape:
-            length = max(round(share * size), 1)
-            start = int(chance.integers(size - length + 1))
-            weights.append((np.arange(size) >= start) & (np.arange(size) < start + length))
-        low, high = histogram._answer([weight.astype(np.float64) for weight in weights]).interval()
+        starts = chance.random(len(reached)) * (1 - share)
+        weights = [_between(sums, start, start + share) for sums, start in zip(reached, starts, strict=True)]
+        low, high = histogram._answer(weights).interval()
         widths.append(high - low)
     return float(np.median(widths))
+
+
+def _reached(rows: Numbers) -> Numbers:
+    """The share of the released rows in all cells up to each; without rows, that of the cells."""
+    sums = np.cumsum(np.maximum(rows, 0))
+    return np.asarray(sums / sums[-1] if sums[-1] > 0 else np.arange(1, len(rows) + 1) / len(rows))
+
+
+def _between(reached: Numbers, low: float, high: float) -> Numbers:
+    """A weight of 1 for the cells from the one in which a share of the rows is reached to that of another; else 0."""
+    first, last = np.minimum(np.searchsorted(reached, [low, high]), len(reached) - 1)
+    cells = np.arange(len(reached))
+    return np.asarray((first <= cells) & (cells <= last), np.float64)
 
 
 def _more(histogram: Any, times: float) -> str:

@@ -21,6 +21,7 @@ from ..sizing import Known, sized
 from .forest import Fitted, Forest, Measured, fit
 from .grouping import Groups, coarser, grouped, joined
 from .network import Network
+from .tails import without_tails
 
 CHOOSE = 12  # per cent, for choosing links
 LINK, LINK_ALONE = 1.3, 2.5  # parts for the table of a link, in parts for that of a column: with a hub, and without
@@ -79,7 +80,8 @@ def marginals(source: Source, budget: Budget, *, focus: str | None = None, total
         ground = Ground(columns, axes, hub, fit(forest, tables, rows, DOUBT, alone), rows)
         links, more = _linked(source, parts[0], parts[1], ground, most, first)
         forest, tables = Forest(forest.sizes, hub, tuple(link.pair for link in links)), tables + more
-    return _network(forest, axes, fit(forest, tables, rows, DOUBT, alone), rows)
+    network = _network(forest, axes, fit(forest, tables, rows, DOUBT, alone), rows)
+    return without_tails(network, columns, looks)
 
 
 def placed(source: Source, focus: str | None) -> int | None:

@@ -18,6 +18,7 @@ from ..histograms.grids import level_axes
 from ..sizing import Known, sized
 from .marginals import placed
 from .network import Network
+from .tails import without_tails
 
 CHOOSE, COUNT = 3, 7  # parts of the budget: for the parents of each column, and for the tables
 USEFUL = 4  # average rows of a cell, in units of the noise (the paper's theta)
@@ -47,7 +48,7 @@ def privbayes(source: Source, budget: Budget, *, focus: str | None = None, total
         candidates = [*_candidates(held, left, useful)]
         grids.append(source.choose(candidates, Dependence(), part).value)
     tables = source.count_each(grids, count)
-    return _network([grid.axes for grid in grids], tables, rows)
+    return without_tails(_network([grid.axes for grid in grids], tables, rows), columns, tables)
 
 
 def _finest(column: Any) -> Axis:

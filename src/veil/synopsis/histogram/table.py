@@ -25,7 +25,7 @@ from ...verdicts.verdict import shown as shown_verdict
 from ..domain import spans
 from ..rows import as_arrow, as_frame, draw_from_cells
 from .answers import Answer, Doubt, Numbers, counts_in, weights_of
-from .runs import Stretch, bars, only, span_text
+from .runs import Stretch, only, quarters, span_text
 
 
 class Histogram(Reported):
@@ -121,10 +121,14 @@ class Histogram(Reported):
         return sums
 
     def quarters(self) -> list[tuple[str, Answer]]:
-        """The rows in each quarter of the cells of every column: a condition as text, and its answer."""
+        """The rows in up to four parts of every column: for each a condition as text, and its answer.
+
+        A part has a quarter of the cells; of numbers of which one part would have nearly all released rows, a quarter
+        of cells and rows, both counted half, so that answers tell something where most cells are empty.
+        """
         found = []
         for place, column in enumerate(self.schema_.features):
-            for run in bars(self.domain.shape[place], 4):
+            for run in quarters(column, self.marginal([column.name])):
                 found.append((f"{readable(column.name)} {span_text(column, run)}", self.within(place, run)))
         return found
 
