@@ -18,6 +18,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.explore.conftest import HOST, made_up_results, opened
+from tests.shell import output
 from veil import BadInput, Ledger, Schema, publish, read_csv
 from veil.explore import results
 from veil.explore.asking import Asking
@@ -83,6 +84,10 @@ def test_compare_shows_ties_gaps_and_why_there_is_no_number(client: TestClient) 
     values = shown(client, "compare?show=value&who=pure")
     assert "theirs</th>" not in values and ".9" in values
     assert "over rows" in text and "veil compare --data two" in text
+
+
+def test_the_command_that_makes_results_again_has_their_number_of_seeds(client: TestClient) -> None:
+    assert "--seeds 4 --out" in shown(client, "compare") and "--seeds 5" not in shown(client, "compare")
 
 
 def test_a_tie_is_told_from_a_gap_by_the_same_seeds(given: Given) -> None:
@@ -166,6 +171,21 @@ def test_results_join_a_model_with_its_evaluation(client: TestClient, number_of:
     one = shown(client, f"results/{number_of('model.veil')}")
     assert "Measured on rows kept apart" in one and "Why this method" in one
     assert "It was not measured" in shown(client, f"results/{number_of('tree.veil')}")
+
+
+def test_an_evaluation_on_rows_kept_apart_goes_before_a_newer_one_that_flatters(folder: Path, tmp_path: Path) -> None:
+    for name in ("clinic.ledger", "out/model.veil", "out/model-evaluation.html"):
+        shutil.copy2(folder / name, tmp_path)
+    asked = ["--schema", folder / "clinic.toml", "--ledger", tmp_path / "clinic.ledger", "--epsilon", "0.5"]
+    output("evaluate", tmp_path / "model.veil", folder / "DATA.csv", *asked, "--out", tmp_path / "newer.html")
+    client = opened(given := Given(watch=tmp_path))
+    place = next(one.number for one in given.published() if one.name == "model.veil")
+    one = shown(client, f"results/{place}")
+    assert "Measured on rows kept apart" in one and "perhaps on rows" not in one + shown(client, "results")
+    (tmp_path / "model-evaluation.html").unlink()
+    one = shown(client, f"results/{place}")
+    assert "Measured, perhaps on rows it was trained on, which flatters it" in one and "kept apart" not in one
+    assert "perhaps on rows it was trained on" in shown(client, "results")
 
 
 def test_a_published_table_answers_queries(client: TestClient, number_of: Callable[[str], int]) -> None:
