@@ -297,6 +297,11 @@ class Numeric(_Column):
         highs = [*(low - 1 for low in lows[1:-1]), int(self.bounds[1])]
         return [str(low) if low == high else f"{low} to {high}" for low, high in zip(lows[:-1], highs, strict=True)]
 
+    def _span(self, codes: Sequence[int]) -> str:
+        """From the start of the first bin to the end of the last, and whether missing values are with them."""
+        own = self.missing is None and codes[-1] == self.size - 1  # the extra code for missing values
+        return f"{self.group_name(codes[:-1])} or {MISSING}" if own else super()._span(codes)
+
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:
         """Dyadic intervals: level j cuts the bins into 2^j runs, until every bin stands alone."""
