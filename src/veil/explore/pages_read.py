@@ -56,7 +56,7 @@ def evaluation_of(path: Path) -> Judgement | None:
         map(isfinite, numbers)
     ):
         return None
-    return Judgement(*words, *numbers, accounts=_accounts_in(blocks.get("receipts")))
+    return Judgement(*words, *numbers)._replace(accounts=_accounts_in(blocks.get("receipts")))
 
 
 def _accounts_in(receipts: Any) -> frozenset[tuple[str, str]]:
