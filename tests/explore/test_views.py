@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from starlette.testclient import TestClient
 
 from tests.explore.conftest import HOST, made_up_results, opened
 from tests.shell import output
-from veil import BadInput, Ledger, Schema, publish, read_csv
+from veil import BadInput, Ledger, Schema, grid, open_source, publish, read_csv
+from veil.choice.trace import Fact, Trace
 from veil.explore import results
 from veil.explore.asking import Asking
+from veil.explore.choice import facts as facts_of
 from veil.explore.compare import is_tie
 from veil.explore.given import Given, kind_of
 from veil.explore.page import Site
@@ -155,6 +158,23 @@ def test_the_ledger_tells_runs_totals_and_disjoint_parts(client: TestClient, fol
 def test_verify_tells_what_every_published_file_says(client: TestClient) -> None:
     answer = client.post("ledger/verify", data={"ledger": "0"}, headers={"origin": "http://127.0.0.1:8124"})
     assert "is sound" in answer.text and answer.text.count("confirmed") >= 4 and "CONTRADICTS" not in answer.text
+
+
+def test_amounts_without_a_short_decimal_are_rounded_and_told_exactly(tmp_path: Path, small_schema: Schema) -> None:
+    book = Ledger.create(tmp_path / "s.ledger", limit=2, name="s")
+    open_source({"a": [1, 2], "y": ["no", "yes"]}, small_schema, book).count(grid(small_schema), Fraction(1357, 750))
+    text = opened(Given(ledgers=(tmp_path / "s.ledger",))).get("ledger").text
+    assert '<span title="exactly 1357/750">1.809</span>' in text and "1.809 of 2 spent" in text
+    assert ">0.1907</span>" in text and ">1357/750<" not in text
+
+
+def test_facts_that_were_all_free_are_said_to_be_so_once() -> None:
+    def told(*facts: Fact) -> str:
+        return facts_of(Trace(facts, (), "a"))
+
+    free = told(Fact("classes", 2.0), Fact("columns", 8.0))
+    assert free.count("earlier answers") == 1 and "none" not in free
+    assert told(Fact("classes", 2.0), Fact("many", 1.0, 3.0, Fraction(1, 10))).count("earlier answers") == 1
 
 
 def test_verify_tells_which_file_contradicts(given: Given, folder: Path, tmp_path: Path) -> None:
