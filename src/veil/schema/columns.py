@@ -79,9 +79,10 @@ class _Column(Declared):
         return "all" if len(codes) == self.size else self._span(codes)
 
     def _span(self, codes: Sequence[int]) -> str:
-        """From the start of the first to the end of the last."""
-        ends = [self.names[code].split(" to ") for code in (codes[0], codes[-1])]
-        return f"{ends[0][0]} to {ends[1][-1]}"
+        """From the start of the first to the end of the last; missing values, if they are with them, are the last."""
+        own = self.names[codes[-1]] == MISSING
+        ends = [self.names[code].split(" to ") for code in (codes[0], codes[-2 if own else -1])]
+        return " to ".join(dict.fromkeys((ends[0][0], ends[1][-1]))) + f" or {MISSING}" * own
 
     @property
     def size(self) -> int:
@@ -296,11 +297,6 @@ class Numeric(_Column):
         lows = [int(cut) for cut in self.cuts]
         highs = [*(low - 1 for low in lows[1:-1]), int(self.bounds[1])]
         return [str(low) if low == high else f"{low} to {high}" for low, high in zip(lows[:-1], highs, strict=True)]
-
-    def _span(self, codes: Sequence[int]) -> str:
-        """From the start of the first bin to the end of the last, and whether missing values are with them."""
-        own = self.missing is None and codes[-1] == self.size - 1  # the extra code for missing values
-        return f"{self.group_name(codes[:-1])} or {MISSING}" if own else super()._span(codes)
 
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:
