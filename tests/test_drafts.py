@@ -245,6 +245,20 @@ def test_toml_is_ready_to_declare_them(odd):
     assert found["not private"][3]["unknown"] == [["yes", 2], ["no", 1]]
 
 
+def test_spellings_of_a_class_and_decimal_commas_are_to_be_mended_in_the_file(tmp_path):
+    schema = Schema(name="s", label="state", column=[
+        {"name": "dose", "kind": "numeric", "bounds": [0, 9]},
+        {"name": "state", "kind": "categorical", "values": ["Alive", "Dead"]},
+    ])  # fmt: skip
+    (tmp_path / "s.toml").write_text(schema.to_toml())
+    states = ["Alive", "ALIVE", " alive ", "Dead", "dead", "unknown"]
+    pd.DataFrame({"dose": [f"{i},5" for i in range(6)], "state": states}).to_csv(tmp_path / "s.csv", index=False)
+    shown = output("schema", "check", tmp_path / "s.toml", "--rows", tmp_path / "s.csv")
+    assert "state: spelled otherwise: " in shown and "'ALIVE' for 'Alive'" in shown and "'dead' for 'Dead'" in shown
+    assert 'values = ["Alive", "Dead", "unknown"]' in shown
+    assert "dose: nearly no value is a number, and they have commas: write decimals with a point" in shown
+
+
 def test_at_most_ten_unknown_values_are_named(tmp_path):
     (tmp_path / "odd.toml").write_text(ODD.to_toml())
     values = [f"colour {i // 2 if i < 20 else i}" for i in range(60)]

@@ -184,8 +184,18 @@ def test_another_separator_is_named(write: Write, other: str) -> None:
             BadInput, match="has one column and no comma in its header: values must be separated by commas"
         ) as said:
             read(path)
-        assert SECRET not in str(said.value)
+        assert SECRET not in str(said.value) and f"sep={other!r}" in str(said.value)
     assert list(column_types(write(f"a{other}b,c\n1,2\n".encode()))) == [f"a{other}b", "c"]
+
+
+def test_what_is_said_of_semicolons_saves_a_file_that_can_be_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput) as said:
+        column_types(write(b"a;b\n1,5;x\n2;y\n"))
+    exec(f"import pandas\n{str(said.value).split('to save it so: ')[1]}")
+    assert read_rows(tmp_path / "commas.csv").to_pydict() == {"a": [b"1.5", b"2.0"], "b": [b"x", b"y"]}
 
 
 PARQUET = parquet(pa.table({"a": [SECRET, "x"] * 999, "b": [7391, 2] * 999}))

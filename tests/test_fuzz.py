@@ -47,6 +47,12 @@ from veil.cli import app
 from veil.errors import BadInput
 from veil.files.tables import column_types, read_rows
 
+ONE_COLUMN = (
+    "PATH has one column and no comma in its header: values must be separated by commas; to save it so: "
+    "pandas.read_csv('PATH', sep="
+)
+SEPARATORS = ("';', decimal=','", r"'\t'", "'|'")
+
 SECRET = "SECRET-7391"
 EXAMPLES = settings.default.max_examples
 SMALL = Schema(
@@ -179,7 +185,7 @@ def test_any_file_is_rows_or_one_sentence_about_its_path(
                 "PATH is empty: its first line must name the columns",
                 "the first line of PATH is not utf-8: save the file as UTF-8, or say what it is, such as "
                 '--encoding latin-1 (in Python, encoding="latin-1")',
-                "PATH has one column and no comma in its header: values must be separated by commas",
+                *(f"{ONE_COLUMN}{mark}).to_csv('commas.csv', index=False)" for mark in SEPARATORS),
                 "PATH has two columns of the same name: rename one",
             )
 

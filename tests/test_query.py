@@ -57,7 +57,7 @@ def test_a_map_is_published_and_answers_for_nothing(trips):
     assert answer["low"] < answer["count"] < answer["high"] and answer["count"] == pytest.approx(inside, rel=0.1)
     assert answer["where"] == "east in 20..40 and north in 50..70"
     assert Ledger.open("trips.ledger").spent == 1
-    assert "all rows" in output("query", "map.veil")
+    assert "all rows" in (said := output("query", "map.veil")) and "low and high with 95 % confidence" in said
 
 
 def test_a_file_of_queries_is_answered_line_by_line(trips, tmp_path):

@@ -352,6 +352,15 @@ def test_a_value_does_not_join_the_group_of_the_same_name() -> None:
     assert column.levels == ((0, 0, 0), (0, 1, 1), (0, 1, 2))
 
 
+def test_bins_with_missing_values_are_named_by_both() -> None:
+    column = Numeric(name="x", bounds=(61, 68), integer=True, bins=4)
+    assert [column.group_name(codes) for codes in ([0, 1], [0, 4], [1, 3, 4], [4], range(5))] == [
+        "61 to 64", "61 to 62 or (missing)", "63 to 68 or (missing)", MISSING, "all"
+    ]  # fmt: skip
+    known = Numeric(name="x", bounds=(61, 68), integer=True, bins=4, missing=61)
+    assert known.group_name([2, 3]) == "65 to 68"
+
+
 def test_pooled_values_share_the_code_of_their_pool_after_those_that_stand_alone() -> None:
     column = Categorical(name="x", values=["a", "b", "c", 4], pools={"rare": ["a", 4]}, groups={"g": ["b", "rare"]})
     assert column.names == ("b", "c", "rare", MISSING)

@@ -16,7 +16,7 @@ from shell import output, run
 from veil.cli.output import amounts
 from veil.display import html_table
 from veil.evaluate import fit_and_evaluate
-from veil.plans.outcome import share_rows
+from veil.plans.outcome import keep_apart, share_rows
 from veil.progress import told as progress_told
 from veil.report.counts import CountsDisplay, height
 
@@ -158,9 +158,11 @@ def test_other_ledgers_and_disjoint_parts_are_no_reason_for_caution(iris, fitted
 )
 def test_parts_of_one_split_share_no_row(fitted, first, second, shared):
     receipt = fitted[0].receipts_[0]
-    accounts = ([replace(receipt, account=account)] for account in (first, second))
+    accounts = [[replace(receipt, account=account)] for account in (first, second)]
     assert share_rows(*accounts) == shared
     assert not share_rows([receipt], [replace(receipt, ledger="another")])
+    assert keep_apart(accounts[0], {(receipt.ledger, second)}) != shared
+    assert not keep_apart([receipt], {("another", second)}) and not keep_apart([receipt], set())
 
 
 def test_an_evaluation_says_which_model_it_judged(iris, fitted, tmp_path):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 HOLDS, PART, NOT = "holds", "in part", "does not hold"
 VERDICTS = (HOLDS, PART, NOT)
+MANY = dict(zip(VERDICTS, ("hold", "hold in part", "do not"), strict=True))  # of several claims
 
 
 class Finding(NamedTuple):
@@ -21,7 +22,7 @@ class Finding(NamedTuple):
 
 
 def judged(held: int, of: int, opposed: int | None = None) -> str:
-    """Holds if it was so in every case; in part if in more cases than the opposite was; else it does not hold."""
+    """Holds if it was so in every case; in part if there are more cases for it than against; else it does not hold."""
     opposed = of - held if opposed is None else opposed
     return HOLDS if held == of else PART if held > opposed else NOT
 

@@ -38,8 +38,9 @@ def _cells(claim: str, areas: Areas, better: str, worse: str) -> Finding:
     """In how many cells of table 1 one method is better than another."""
     apart = [areas[data, better, e]["area"] - areas[data, worse, e]["area"] for data in TEXTS for e in EPSILONS]
     won, even = sum(one < 0 for one in apart), apart.count(0)
-    same = f", and {even} even to three digits" if even else ""
-    numbers = f"So in {won} of {len(apart)} cells of table 1{same}."
+    shown = f"{won if won else 'none'} of {len(apart)} cells of table 1"
+    same = f"; in {even} both areas are the same to three digits" if even else ""
+    numbers = f"So in {shown}{same}."
     return Finding(claim, judged(won, len(apart), len(apart) - won - even), numbers)
 
 

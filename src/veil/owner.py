@@ -1,5 +1,6 @@
 """How rows fit their schema: exact numbers for the data's owner, so NOT private. Nothing else in Veil uses them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from .schema.encoding import BLOCK, category_codes, columns_of, in_blocks, texts
 
 SHOWN = 10  # unknown values of a column
 NO_VALUE = "(no value)"
+UNREAD = 0.9  # share of the values of a column
+COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*", re.ASCII)
 CAUTION = (
     "To declare them too, paste this below the name of the column. But a schema is public: copy only what anybody\n"
     "could have known, such as another spelling. A rare diagnosis, copied from the rows, says that somebody has it."
@@ -59,6 +62,46 @@ def stranger_lines(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
             yield f"{who}{readable(fit.column)}: {said}; declared: {_declared(schema, fit.column)}"
 
 
+def spelling_lines(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
+    """Lines about values that are a declared class but for case and blanks, and about numbers with decimal commas, safe
+    to print: what to change in the file."""
+    for fit in fits:
+        name, alike = readable(fit.column), spelled_otherwise(fit, schema)
+        if alike:
+            pairs = ", ".join(f"{readable(text)!r} for {readable(known)!r}" for text, known in alike.items())
+            yield f"{name}: spelled otherwise: {pairs}. In the file, write each class in one way; do not declare all"
+        if fit.kind == "numeric" and _has_decimal_commas(fit):
+            yield f"{name}: nearly no value is a number, and they have commas: write decimals with a point, as in 1.5"
+
+
+def spelled_otherwise(fit: Fit, schema: Schema) -> dict[str, str]:
+    """Of the label, the unknown values that a class, or another unknown value, differs from in case or blanks alone:
+    each with that one."""
+    if fit.column != schema.label:
+        return {}
+    known, found = {_plain(name): name for name in reversed(schema.classes)}, dict[str, str]()
+    for text, _ in fit.unknown if fit.kind == "categorical" else ():
+        meant = known.setdefault(_plain(text), text)
+        found |= {text: meant} if meant != text else {}
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _has_decimal_commas(fit: Fit) -> bool:
+    """Whether nearly all values are unread, and the most frequent ones are numbers but for a comma."""
+    texts = [text for text, _ in fit.unknown if text != NO_VALUE]
+    rows = fit.declared + fit.clipped + fit.missing
+    return (
+        bool(texts)
+        and fit.missing > UNREAD * rows
+        and all(map(COMMA.fullmatch, texts))
+        and any("," in text for text in texts)
+    )
+
+
 def cut_lines(fits: Sequence[Fit]) -> Iterator[str]:
     """Lines about columns of whole numbers whose values are none, safe to print: nothing else would show it."""
     for fit in fits:
@@ -83,7 +126,8 @@ def proposed_toml(fits: Sequence[Fit], schema: Schema) -> Iterator[str]:
     for fit in fits:
         column = schema.get(fit.column)
         named = [text for text, _ in fit.unknown if text not in (MISSING, NO_VALUE)]
-        new = [text for text in named if text.isprintable() and text.strip()]
+        alike = spelled_otherwise(fit, schema)
+        new = [text for text in named if text.isprintable() and text.strip() and text not in alike]
         if isinstance(column, Categorical) and new:
             yield f"# {readable(toml_text(fit.column))}"
             yield f"values = {toml_text([*column.values, *new])}"

@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.explore.conftest import HOST, made_up_results, opened
-from veil import BadInput, Ledger, Schema, publish, read_csv
+from tests.shell import output
+from veil import BadInput, Ledger, Schema, grid, open_source, publish, read_csv
+from veil.choice.trace import Fact, Trace
 from veil.explore import results
 from veil.explore.asking import Asking
+from veil.explore.choice import facts as facts_of
 from veil.explore.compare import is_tie
 from veil.explore.given import Given, kind_of
 from veil.explore.page import Site
@@ -83,6 +87,10 @@ def test_compare_shows_ties_gaps_and_why_there_is_no_number(client: TestClient) 
     values = shown(client, "compare?show=value&who=pure")
     assert "theirs</th>" not in values and ".9" in values
     assert "over rows" in text and "veil compare --data two" in text
+
+
+def test_the_command_that_makes_results_again_has_their_number_of_seeds(client: TestClient) -> None:
+    assert "--seeds 4 --out" in shown(client, "compare") and "--seeds 5" not in shown(client, "compare")
 
 
 def test_a_tie_is_told_from_a_gap_by_the_same_seeds(given: Given) -> None:
@@ -152,6 +160,23 @@ def test_verify_tells_what_every_published_file_says(client: TestClient) -> None
     assert "is sound" in answer.text and answer.text.count("confirmed") >= 4 and "CONTRADICTS" not in answer.text
 
 
+def test_amounts_without_a_short_decimal_are_rounded_and_told_exactly(tmp_path: Path, small_schema: Schema) -> None:
+    book = Ledger.create(tmp_path / "s.ledger", limit=2, name="s")
+    open_source({"a": [1, 2], "y": ["no", "yes"]}, small_schema, book).count(grid(small_schema), Fraction(1357, 750))
+    text = opened(Given(ledgers=(tmp_path / "s.ledger",))).get("ledger").text
+    assert '<span title="exactly 1357/750">1.809</span>' in text and "1.809 of 2 spent" in text
+    assert ">0.1907</span>" in text and ">1357/750<" not in text
+
+
+def test_facts_that_were_all_free_are_said_to_be_so_once() -> None:
+    def told(*facts: Fact) -> str:
+        return facts_of(Trace(facts, (), "a"))
+
+    free = told(Fact("classes", 2.0), Fact("columns", 8.0))
+    assert free.count("earlier answers") == 1 and "none" not in free
+    assert told(Fact("classes", 2.0), Fact("many", 1.0, 3.0, Fraction(1, 10))).count("earlier answers") == 1
+
+
 def test_verify_tells_which_file_contradicts(given: Given, folder: Path, tmp_path: Path) -> None:
     receipts = [receipt.to_dict() for receipt in Ledger.open(folder / "clinic.ledger").receipts()]
     (tmp_path / "forged.json").write_text(json.dumps([{**receipts[-1], "hash": "0" * 64}]))
@@ -166,6 +191,21 @@ def test_results_join_a_model_with_its_evaluation(client: TestClient, number_of:
     one = shown(client, f"results/{number_of('model.veil')}")
     assert "Measured on rows kept apart" in one and "Why this method" in one
     assert "It was not measured" in shown(client, f"results/{number_of('tree.veil')}")
+
+
+def test_an_evaluation_on_rows_kept_apart_goes_before_a_newer_one_that_flatters(folder: Path, tmp_path: Path) -> None:
+    for name in ("clinic.ledger", "out/model.veil", "out/model-evaluation.html"):
+        shutil.copy2(folder / name, tmp_path)
+    asked = ["--schema", folder / "clinic.toml", "--ledger", tmp_path / "clinic.ledger", "--epsilon", "0.5"]
+    output("evaluate", tmp_path / "model.veil", folder / "DATA.csv", *asked, "--out", tmp_path / "newer.html")
+    client = opened(given := Given(watch=tmp_path))
+    place = next(one.number for one in given.published() if one.name == "model.veil")
+    one = shown(client, f"results/{place}")
+    assert "Measured on rows kept apart" in one and "perhaps on rows" not in one + shown(client, "results")
+    (tmp_path / "model-evaluation.html").unlink()
+    one = shown(client, f"results/{place}")
+    assert "Measured, perhaps on rows it was trained on, which flatters it" in one and "kept apart" not in one
+    assert "perhaps on rows it was trained on" in shown(client, "results")
 
 
 def test_a_published_table_answers_queries(client: TestClient, number_of: Callable[[str], int]) -> None:

@@ -11,6 +11,7 @@ from ..errors import BadInput
 from ..files.tables import check_table_path, new_file, read_csv, write_table, writing
 from .output import Json, check_paths, console, print_json, show_table
 
+ENDS = ", low and high with 95 % confidence"
 SHOWN = 50  # answers printed of a file of queries
 
 
@@ -55,7 +56,7 @@ def query(
         (_said(box) or "all rows", *(_shown(name, found[name]) for name in known))
         for box, found in zip(asked, answers, strict=True)
     ]
-    show_table("About how many rows", ["where", *known], rows[:SHOWN])
+    show_table("About how many rows" + ENDS * ("low" in known), ["where", *known], rows[:SHOWN])
     if answers and len(known) == 1:
         console.print("This method tells no intervals: how sure the answers are is not known.")
     if len(rows) > SHOWN:

@@ -12,7 +12,18 @@ from ..drafts import BY_NAME, BY_YOU, Proposal, ask_about, draft, label_of, prop
 from ..errors import BadInput
 from ..files.tables import RowFile, new_file
 from ..markup import plural
-from ..owner import BANNER, CAUTION, Fit, Lost, cut_lines, fit_of, lost_of, proposed_toml, stranger_lines
+from ..owner import (
+    BANNER,
+    CAUTION,
+    Fit,
+    Lost,
+    cut_lines,
+    fit_of,
+    lost_of,
+    proposed_toml,
+    spelling_lines,
+    stranger_lines,
+)
 from ..plans.finding.bins import MOST
 from ..schema import Schema
 from .bounds import careless, searched, within
@@ -218,7 +229,7 @@ def _counted(fit: Fit) -> tuple[Any, ...]:
 
 def _show_strangers(fits: Sequence[Fit], public: Schema) -> None:
     """Print the unknown values, and TOML that would declare them."""
-    lines, toml = [*stranger_lines(fits, public)], [*proposed_toml(fits, public)]
+    lines, toml = [*stranger_lines(fits, public), *spelling_lines(fits, public)], [*proposed_toml(fits, public)]
     if lines:
         console.print("\nNot as declared, the most frequent values first:", style="bold")
         console.print("\n".join(lines), markup=False, soft_wrap=True)

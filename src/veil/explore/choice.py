@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..choice.classifiers import EPSILONS, fact_words
-from ..choice.trace import Prediction, Trace
+from ..choice.trace import Fact, Prediction, Trace
 from ..display import amount, number
 from ..drawing import Picture
 from ..errors import VeilError
@@ -111,17 +111,17 @@ def told(trace: Trace) -> Safe:
 
 
 def facts(trace: Trace) -> Safe:
-    """What the choice knew, with noise and price."""
-    rows = [
-        (
-            *fact_words(fact),
-            f"± {number(fact.noise)}" if fact.noise else "none",
-            amount(fact.price) if fact.price else "0",
-            "asked" if fact.price else "schema, or earlier answers",
-        )
-        for fact in trace.facts
-    ]
-    return section("What it knows", table("Facts", ["fact", "value", "noise", "epsilon", "from"], rows))
+    """What the choice knew, with noise and price; said once if all of it was free."""
+    header = ["fact", "value", "noise", "epsilon", "from"]
+    if not any(fact.price or fact.noise for fact in trace.facts):
+        said = paragraph("All of it from the schema or from earlier answers, without noise of its own and for nothing.")
+        return section("What it knows", said, table("Facts", header[:2], [fact_words(fact) for fact in trace.facts]))
+    return section("What it knows", table("Facts", header, [_fact_line(fact) for fact in trace.facts]))
+
+
+def _fact_line(fact: Fact) -> tuple[str, ...]:
+    noise, price = f"± {number(fact.noise)}" if fact.noise else "none", amount(fact.price) if fact.price else "0"
+    return (*fact_words(fact), noise, price, "asked" if fact.price else "schema, or earlier answers")
 
 
 def options(trace: Trace) -> Safe:

@@ -149,11 +149,11 @@ def costs(now: Picked) -> Safe:
         (len(names) - 0.5, -0.5),
         logs=True,
         height=44 + 17 * len(names),
-        below="seconds of one core",
+        below="seconds of one core, log scale",
         names=names,
     )
     for place, name in enumerate(names):
-        drawn.lying(place, lows / 1.5, taken[name] or lows, "pale" if name not in NAMES else "main")
+        drawn.dots([(taken[name] or lows, place)], "pale" if name not in NAMES else "main", 4)
     rows = [(name, duration(taken[name]), short(groups[name].summary("peak_memory")[0], 0)) for name in names]
     return figure(
         "What it takes",

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..display import amount, printable
 
 DATA, OUT = "DATA.csv", "model.veil"  # of the owner's: the page does not know where rows are
+SEEDS = 5  # of a comparison that nothing was measured for yet
 
 
 @dataclass(frozen=True)
@@ -78,18 +79,21 @@ def _cell(kind: str, text: str, place: int) -> dict[str, object]:
     return {"cell_type": kind, "id": f"cell-{place}", "metadata": {}, "source": text.splitlines(keepends=True), **more}
 
 
-def compare_command(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[str]) -> str:
+def compare_command(methods: Sequence[str], data: Sequence[str], epsilons: Sequence[str], seeds: int = SEEDS) -> str:
     """The command that compares methods on public tables."""
     words = ["veil", "compare", "--data", ",".join(data)]
     words += ["--methods", ",".join(methods)] if methods else []
     words += ["--epsilons", ",".join(epsilons)] if epsilons else []
-    return shlex.join([*words, "--seeds", "5", "--out", "results.parquet", "--report", "compare.html"])
+    return shlex.join([*words, "--seeds", str(seeds), "--out", "results.parquet", "--report", "compare.html"])
 
 
-def ranges_command(columns: Sequence[str], data: str, methods: Sequence[str], epsilons: Sequence[str]) -> str:
+def ranges_command(
+    columns: Sequence[str], data: str, methods: Sequence[str], epsilons: Sequence[str], seeds: int = SEEDS
+) -> str:
     """The command that compares methods for histograms of these columns of public rows."""
     words = ["veil", "compare", "--data", data, "--ranges", ",".join(columns), "--methods", ",".join(methods)]
-    words += ["--epsilons", ",".join(epsilons), "--seeds", "5", "--out", "ranges.zip", "--report", "ranges.html"]
+    words += ["--epsilons", ",".join(epsilons), "--seeds", str(seeds)]
+    words += ["--out", "ranges.zip", "--report", "ranges.html"]
     return shlex.join(words)
 
 

@@ -182,6 +182,12 @@ def repeat(now: Picked | None) -> Safe:
     """The command that makes such results again."""
     methods = [name for name in now.methods if name in NAMES] if now else []
     stops = [f"{epsilon:g}" for epsilon in now.results.epsilons] if now else []
-    command = compare_command(methods, [now.table] if now else ["iris"], stops)
+    command = compare_command(methods, [now.table] if now else ["iris"], stops, *([most_seeds(now)] if now else []))
     words = "Rows of tables that Veil does not bring along are found in the folder VEIL_DATA, or by their path."
     return section("Make it again", paragraph(words, "quiet"), copied("Command", command, "shell"))
+
+
+def most_seeds(now: Picked) -> int:
+    """How many seeds the runs on the table that is drawn had, at most."""
+    groups = [group for (name, *_), group in now.results.groups.items() if name == now.table]
+    return max([len(group.seeds) + len(group.reasons) for group in groups if group.private], default=1)

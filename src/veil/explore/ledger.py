@@ -18,6 +18,7 @@ from .commands import verify_command
 from .given import Found, Given
 from .page import Safe, Site, View, copied, figure, folded, form, paragraph, section, select, table, verdict, warning
 from .pages_read import receipts_of
+from .words import decimal
 
 PARAMETERS = ("ledger",)
 LEAD = "Everything that was ever charged, oldest first. Parts of a split are disjoint: of them, the dearest counts."
@@ -51,16 +52,22 @@ def ledger(site: Site, given: Given, asking: Asking) -> View:
     return View(f"Ledger of {opened.name}", LEAD, controls, "".join(parts))
 
 
+def exactly(value: Fraction) -> Safe:
+    """An amount in decimals; where these are rounded, the exact one is told to whoever points at it."""
+    shown, exact = decimal(value), amount(value)
+    return Safe(escaped(shown) if shown == exact else f'<span title="exactly {escaped(exact)}">{escaped(shown)}</span>')
+
+
 def headline(opened: Ledger, spent: Fraction) -> Safe:
     """What is spent of the limit, as tiles and as a bar."""
     tiles = [
-        (amount(spent), "spent"),
-        (amount(opened.limit - spent), "left"),
-        (amount(opened.limit), "limit, for ever"),
+        (exactly(spent), "spent"),
+        (exactly(opened.limit - spent), "left"),
+        (exactly(opened.limit), "limit, for ever"),
     ]
-    cards = "".join(f"<div><b>{escaped(value)}</b>{words}</div>" for value, words in tiles)
+    cards = "".join(f"<div><b>{value}</b>{words}</div>" for value, words in tiles)
     share = float(spent / opened.limit) if opened.limit else 1.0
-    words = f"{amount(spent)} of {amount(opened.limit)} spent"
+    words = f"{decimal(spent)} of {decimal(opened.limit)} spent"
     meter = (
         f'<meter min="0" max="1" value="{share:.4f}" aria-label="{escaped(words, 100)}">{escaped(words, 100)}</meter>'
     )
@@ -95,14 +102,14 @@ def over_time(opened: Ledger, charges: list[tuple[Any, Fraction]]) -> Safe:
         beside="epsilon spent",
         along=days,
     )
-    drawn.rule(limit, f"limit {amount(opened.limit)}")
+    drawn.rule(limit, f"limit {decimal(opened.limit)}")
     points = [
         (start - room, 0.0),
         *((at, float(min(total, MOST))) for at, (_, total) in zip(moments, charges, strict=True)),
     ]
     drawn.step([*points, (end + room, points[-1][1])], "main")
     drawn.dots(points[1:], "main", 2.6)
-    rows = [(f"{receipt.number}", _when(receipt.time), amount(total)) for receipt, total in charges]
+    rows = [(f"{receipt.number}", _when(receipt.time), exactly(total)) for receipt, total in charges]
     listing = table("Total after each entry", ["entry", "time (UTC)", "total"], rows, fold=True)
     return figure("Spending over time", "the ledger's own total after each entry", drawn.svg(), listing)
 
@@ -134,8 +141,8 @@ def by_run(given: Given, runs: list[Run], charges: list[tuple[Any, Fraction]]) -
             run.purpose,
             run.note or "-",
             _file(run.file, there, given),
-            amount(run.epsilon) + (f", ex-post {amount(run.ex_post)}" if run.ex_post is not None else ""),
-            amount(run.total),
+            Safe(exactly(run.epsilon) + (f", ex-post {exactly(run.ex_post)}" if run.ex_post is not None else "")),
+            exactly(run.total),
             "yes" if run.private else "NO",
             _span(limits.get(run.run or run.time, [])),
         )
@@ -165,7 +172,7 @@ def by_part(charges: list[tuple[Any, Fraction]]) -> Safe:
         parts[receipt.account] = parts.get(receipt.account, Fraction(0)) + receipt.epsilon
     if len(parts) < 2:
         return Safe("")
-    rows = [("all rows" if part == "/" else part, amount(cost)) for part, cost in parts.items()]
+    rows = [("all rows" if part == "/" else part, exactly(cost)) for part, cost in parts.items()]
     words = "A row is in one part of every split. Its charges are those of its parts and of all rows, so parts beside "
     words += "each other cost what the dearest does."
     return section("Parts of the rows", paragraph(words), table("Charged about each part", ["part", "epsilon"], rows))
@@ -223,7 +230,7 @@ def entries(site: Site, number: int, charges: list[tuple[Any, Fraction]]) -> Saf
     if not charges:
         return Safe("")
     rows = [
-        (f"{r.number}", _when(r.time), r.account, r.verb, r.question, amount(r.epsilon), amount(total))
+        (f"{r.number}", _when(r.time), r.account, r.verb, r.question, exactly(r.epsilon), exactly(total))
         for r, total in charges
     ]
     header = ["entry", "time (UTC)", "part", "verb", "question", "epsilon", "total"]

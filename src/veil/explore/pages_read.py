@@ -14,10 +14,12 @@ END = "\n</script>"
 BLOCK = re.compile(rf'<script type="application/json" id="(receipts|evaluation)">\n(.*?){END}', re.DOTALL)
 MOST_BYTES = 1 << 24
 MOST_RECEIPTS = 100_000
+MOST_LETTERS = 300  # of a name
 
 
 class Judgement(NamedTuple):
-    """What an evaluation says: of which model, by the hash of its last receipt, and a number with its interval."""
+    """What an evaluation says: of which model, by the hash of its last receipt, a number with its interval, and the
+    (ledger, part of its rows) of every charge for it."""
 
     hash: str
     file: str
@@ -25,6 +27,7 @@ class Judgement(NamedTuple):
     value: float
     low: float
     high: float
+    accounts: frozenset[tuple[str, str]] = frozenset()
 
 
 def blocks_of(path: Path) -> dict[str, Any]:
@@ -42,15 +45,28 @@ def blocks_of(path: Path) -> dict[str, Any]:
 
 def evaluation_of(path: Path) -> Judgement | None:
     """The evaluation in a report; None if it is none."""
-    found: Any = blocks_of(path).get("evaluation")
+    blocks = blocks_of(path)
+    found: Any = blocks.get("evaluation")
     try:
         numbers = [float(found[name]) for name in ("value", "low", "high")]
         words = [found[name] for name in ("hash", "file", "measure")]
     except (KeyError, TypeError, ValueError):
         return None
-    if not all(isinstance(word, str) and len(word) <= 300 for word in words) or not all(map(isfinite, numbers)):
+    if not all(isinstance(word, str) and len(word) <= MOST_LETTERS for word in words) or not all(
+        map(isfinite, numbers)
+    ):
         return None
-    return Judgement(*words, *numbers)
+    return Judgement(*words, *numbers)._replace(accounts=_accounts_in(blocks.get("receipts")))
+
+
+def _accounts_in(receipts: Any) -> frozenset[tuple[str, str]]:
+    """The (ledger, part of its rows) of each receipt of a page; none if one of them does not say."""
+    try:
+        pairs = [(one["ledger"], one["account"]) for one in receipts[:MOST_RECEIPTS]]
+    except (KeyError, TypeError):
+        return frozenset()
+    sound = all(isinstance(word, str) and len(word) <= MOST_LETTERS for pair in pairs for word in pair)
+    return frozenset(pairs if sound else ())
 
 
 def receipts_of(path: Path) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ def histograms(of: Ranged, truth: Numbers, cells: Numbers | None, ends: Ends) ->
         if counts is not None
     ]
     rows = [
-        (axis.span(first, end - 1), f"{exact[place]:,.0f}", "-" if noisy is None else f"{noisy[place]:,.1f}")
+        (axis.span(first, end - 1), f"{exact[place]:,.0f}", "-" if noisy is None else f"{round(noisy[place]) + 0:,}")
         for place, (first, end) in enumerate(runs)
     ]
     return shown, table(f"Rows by {axis.name}", [axis.name, "true", "noisy"], rows, fold=True)
@@ -109,7 +109,7 @@ def _blocks(of: Ranged, truth: Numbers, cells: Numbers | None) -> Safe:
         (
             f"{of.axes[0].span(a[0], a[1] - 1)}, {of.axes[1].span(b[0], b[1] - 1)}",
             f"{exact[i, j]:,.0f}",
-            "-" if noisy is None else f"{noisy[i, j]:,.1f}",
+            "-" if noisy is None else f"{round(noisy[i, j]) + 0:,}",
         )
         for i, a in enumerate(across)
         for j, b in enumerate(up)

@@ -11,7 +11,7 @@ from ..display import number
 from ..errors import BadInput
 from ..files.kept_ranges import Draw, Numbers, Ranged, width_words
 from .asking import Asking
-from .commands import ranges_command
+from .commands import SEEDS, ranges_command
 from .given import Given
 from .page import Safe, Site, View, copied, form, paragraph, section, select, slider, tabs, warning
 from .range_figures import both, by_width
@@ -188,7 +188,8 @@ def repeat(given: Given, now: Asked) -> Safe:
     stops = [f"{epsilon:g}" for epsilon in now.table.epsilons]
     words = "This measures the same again." if own else "This does the same for a table that Veil brings along."
     words = f"{words} It takes public rows alone: tables of Veil, or files whose schema says so."
-    command = ranges_command(columns, data, now.table.methods, stops)
+    seeds = max((draw.trials for draw in now.table.draws), default=1) if own else SEEDS
+    command = ranges_command(columns, data, now.table.methods, stops, seeds)
     return section("Make it again", paragraph(words, "quiet"), copied("Command", command, "shell"))
 
 

@@ -11,12 +11,14 @@ from ..errors import BadInput, VeilError
 from ..files.artefacts import OPENED
 from ..kernel import Ledger
 from ..markup import escaped, listed
+from ..plans.outcome import keep_apart
 from .asking import Asking
 from .given import KINDS, Found, Given
 from .page import Safe, Site, View, entry, figure, form, paragraph, section, select, table, warning
 from .pages_read import Judgement, evaluation_of
 
 PARAMETERS: tuple[str, ...] = ()
+FLATTERED = ", perhaps on rows it was trained on"
 ONE = ("where", "column")
 LEAD = "What was published, from the files alone. They hold released values: asking them costs nothing, however often."
 NOTHING = 0.8  # width of an interval from which on it tells nothing
@@ -80,7 +82,7 @@ def _line(site: Site, given: Given, one: Found, paid: set[str], found: list[Foun
     known = (
         "yes" if all(receipt.hash in paid for receipt in outcome.receipts) else "not found" if given.ledgers else "-"
     )
-    judged = judgement(given, made, found)
+    judged = judgement(given, made, found) if one.kind == "model" else None
     return [
         site.link(one.name, f"results/{one.number}"),
         f"{WORDS[one.kind]} of {outcome.schema.name}",
@@ -88,19 +90,22 @@ def _line(site: Site, given: Given, one: Found, paid: set[str], found: list[Foun
         amount(outcome.epsilon),
         "yes" if outcome.private else "NOT private",
         known,
-        _measured(judged[1]) if judged else "-",
+        _measured(judged[1]) + (FLATTERED if not is_apart(made, judged[1]) else "") if judged else "-",
     ]
 
 
 def judgement(given: Given, made: Any, found: list[Found]) -> tuple[Found, Judgement] | None:
-    """The evaluation of a model among the reports that were found: the one that names its last receipt. Each is read
-    once, however many models there are."""
+    """The evaluation of a model among the reports that were found, the newest that names its last receipt: if there is
+    one, of those on rows kept apart. Each is read once, however many models there are."""
     last = made.outcome_.receipts[-1].hash if made.outcome_.receipts else ""
-    for one in found:
-        judged = given.load(one, evaluation_of) if one.kind == "evaluation" else None
-        if isinstance(judged, Judgement) and judged.hash == last:
-            return one, judged
-    return None
+    pages = [(one, given.load(one, evaluation_of)) for one in found if one.kind == "evaluation"]
+    mine = [(one, judged) for one, judged in pages if isinstance(judged, Judgement) and judged.hash == last]
+    return next((pair for pair in mine if is_apart(made, pair[1])), next(iter(mine), None))
+
+
+def is_apart(made: Any, judged: Judgement) -> bool:
+    """Whether, by the receipts of both, the rows that judged a model are none of those that it was trained on."""
+    return keep_apart(made.outcome_.receipts, judged.accounts)
 
 
 def _measured(judged: Judgement) -> str:
@@ -154,7 +159,8 @@ def joined(site: Site, given: Given, one: Found, made: Any) -> Safe:
     if found:
         page, judged = found
         links += [site.link("How it was measured", f"results/{page.number}/page")] if site.served else []
-        said = paragraph(f"Measured on rows kept apart, released with 95 % confidence: {_measured(judged)}.")
+        where = " on rows kept apart" if is_apart(made, judged) else f"{FLATTERED}, which flatters it"
+        said = paragraph(f"Measured{where}, released with 95 % confidence: {_measured(judged)}.")
     elif one.kind == "model":
         said = paragraph(
             "It was not measured on rows that were kept apart, or the report of that is not in this folder.", "quiet"

@@ -1,8 +1,9 @@
 """Numbers in words: what epsilon does to odds, gaps between methods, times and sizes."""
 
+from fractions import Fraction
 from math import exp, isnan
 
-from ..display import BROAD, brief
+from ..display import BROAD, amount, brief
 from ..markup import factor
 
 LARGE = 5  # an epsilon from which on little is hidden
@@ -37,6 +38,16 @@ def short(value: float | None, digits: int = 3) -> str:
         return "-"
     text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def decimal(value: Fraction) -> str:
+    """An exact amount as people read it: in four digits where no short decimal is exact.
+
+    >>> decimal(Fraction(1, 4)), decimal(Fraction(1357, 750)), decimal(Fraction(1, 3000)), decimal(Fraction(9999, 7))
+    ('0.25', '1.809', '0.0003333', '1,428.4')
+    """
+    exact = amount(value)
+    return exact if "/" not in exact else f"{float(value):.4g}" if value < 1000 else f"{float(value):,.1f}"
 
 
 def gap(value: float) -> str:

@@ -172,11 +172,19 @@ def _complaints(path: str | os.PathLike[str]) -> Iterator[None]:
         raise _unreadable(path) from None
 
 
+def _with_commas(path: str | os.PathLike[str], mark: str) -> str:
+    """How to save a file anew whose values are separated by another mark."""
+    decimal = ", decimal=','" * (mark == ";")  # as where numbers are written 1,5
+    read = f"pandas.read_csv({os.fspath(path)!r}, sep={mark!r}{decimal})"
+    return f"values must be separated by commas; to save it so: {read}.to_csv('commas.csv', index=False)"
+
+
 def _checked_names(path: str | os.PathLike[str], types: list[tuple[str, str]]) -> dict[str, str]:
     if not types:
         raise _unreadable(path)
     if len(types) == 1 and not _is_parquet(path) and any(letter in types[0][0] for letter in OTHERS):
-        raise BadInput(f"{path} has one column and no comma in its header: values must be separated by commas")
+        mark = next(letter for letter in OTHERS if letter in types[0][0])
+        raise BadInput(f"{path} has one column and no comma in its header: {_with_commas(path, mark)}")
     if len(dict(types)) < len(types):
         raise BadInput(f"{path} has two columns of the same name: rename one")
     return dict(types)

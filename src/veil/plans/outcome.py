@@ -2,7 +2,7 @@
 the promise holds for it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -99,9 +99,19 @@ def total(receipts: Sequence[Receipt], path: str = "", pick: Callable[[Any], Fra
 
 def share_rows(trained: Sequence[Receipt], judged: Sequence[Receipt]) -> bool:
     """Whether two runs may have used the same rows: both charged one ledger, and not for disjoint parts of its rows."""
-    accounts = [{(receipt.ledger, receipt.account) for receipt in receipts} for receipts in (trained, judged)]
-    pairs = [(one, other) for (ledger, one), (same, other) in product(*accounts) if ledger == same]
-    return any(not _disjoint(*pair) for pair in pairs)
+    pairs = product(_accounts(trained), _accounts(judged))
+    return any(ledger == same and not _disjoint(one, other) for (ledger, one), (same, other) in pairs)
+
+
+def keep_apart(trained: Sequence[Receipt], judged: Collection[tuple[str, str]]) -> bool:
+    """Whether receipts show that two runs used different rows: both charged one ledger alone, always for disjoint parts
+    of its rows. `judged` are the (ledger, account) of the charges of one of them."""
+    pairs = [*product(_accounts(trained), judged)]
+    return bool(pairs) and all(first == other and _disjoint(one, two) for (first, one), (other, two) in pairs)
+
+
+def _accounts(receipts: Sequence[Receipt]) -> set[tuple[str, str]]:
+    return {(receipt.ledger, receipt.account) for receipt in receipts}
 
 
 def _disjoint(first: str, second: str) -> bool:

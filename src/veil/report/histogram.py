@@ -5,7 +5,7 @@ from inspect import getdoc
 from typing import Any
 
 from ..choice.ranges import words_of
-from ..display import large, number
+from ..display import large, row_count
 from ..markup import escaped, plural
 from ..synopsis import HISTOGRAMS, Histogram
 from . import sections
@@ -41,7 +41,7 @@ def _headline(histogram: Histogram, left: Fraction | None, limit: Fraction | Non
     apart, schema = "" if histogram.private_ else "NOT ", histogram.schema_
     lead = f"Noisy counts over {plural(len(histogram.columns), 'column')}: they answer how many rows lie in any range."
     tiles = sections.cost_tiles(histogram.outcome_, left, limit)
-    tiles.append((number(histogram.query().count), "rows, about"))
+    tiles.append((row_count(histogram.query().count), "rows, about"))
     tiles.append((large(histogram.domain.size), "cells"))
     heading = f"A histogram of “{escaped(schema.name)}”, published {apart}privately"
     return sections.headline(heading, lead + sections.hidden(histogram.outcome_), tiles)
@@ -56,15 +56,15 @@ def _picture(histogram: Histogram) -> str:
 
 def _answers(histogram: Histogram) -> str:
     """For each column the rows in each quarter of its cells, with intervals if there are any."""
-    rows = [(where, number(answer.count), *_ends(answer)) for where, answer in histogram.quarters()]
-    header = ["where", "rows, about", "at least", "at most"][: len(rows[0])]
+    rows = [(where, row_count(answer.count), *_ends(answer)) for where, answer in histogram.quarters()]
+    header = ["where", "rows, about", "95 %: at least", "at most"][: len(rows[0])]
     said = ASKED.format(example=escaped(rows[0][0]), sure=UNSURE if histogram.spread.doubt is None else SURE)
     return sections.section("What it answers", said, sections.table("Some answers", header, rows))
 
 
 def _ends(answer: Any) -> tuple[str, ...]:
     """Both ends of the interval; nothing if the method has none."""
-    return tuple(map(number, answer.interval() or ()))
+    return tuple(map(row_count, answer.interval() or ()))
 
 
 def _asked(histogram: Histogram) -> str:

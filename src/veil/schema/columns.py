@@ -79,9 +79,10 @@ class _Column(Declared):
         return "all" if len(codes) == self.size else self._span(codes)
 
     def _span(self, codes: Sequence[int]) -> str:
-        """From the start of the first to the end of the last."""
-        ends = [self.names[code].split(" to ") for code in (codes[0], codes[-1])]
-        return f"{ends[0][0]} to {ends[1][-1]}"
+        """From the start of the first to the end of the last; missing values, if they are with them, are the last."""
+        own = self.names[codes[-1]] == MISSING
+        ends = [self.names[code].split(" to ") for code in (codes[0], codes[-2 if own else -1])]
+        return " to ".join(dict.fromkeys((ends[0][0], ends[1][-1]))) + f" or {MISSING}" * own
 
     @property
     def size(self) -> int:
