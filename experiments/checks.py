@@ -1,9 +1,9 @@
 """python -m experiments.checks: what the verdicts on models of weights say, of true labels, of shuffled ones, and of
 values that never arrived.
 
-`AutoClassifier` is fitted to eleven public tables with two classes, with no method to choose but logistic regression and
-the blend, so that 3 % of epsilon count the classes in intervals of the model's own odds. Noise is seeded. Results go to
-checks.parquet in experiments/results.
+`AutoClassifier` is fitted to eleven public tables with two classes, with no method to choose but logistic regression
+and the blend, so that 3 % of epsilon count the classes in intervals of the model's own odds. Noise is seeded. Results
+go to checks.parquet in experiments/results.
 """
 
 import warnings

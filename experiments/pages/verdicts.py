@@ -89,7 +89,8 @@ def checks(results: Path = CHECKS) -> str:
     return (
         f"Of {len(of['true'])} such models of {len({row['table'] for row in kept})} tables at epsilon .05 to 5, "
         f"{fair['true']} of true labels are called fair, {fair['shuffled']} of shuffled ones and {fair['missing']} of "
-        f"tables whose values had all gone missing; true ones that are called nothing have an AUC of at most {lost:.2f}."
+        "tables whose values had all gone missing; true ones that are called nothing have an AUC of at most "
+        f"{lost:.2f}."
     )
 
 

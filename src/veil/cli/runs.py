@@ -79,8 +79,9 @@ class Walking(Training):
         return [
             f"This charges all of epsilon {amount(self.at_most.epsilon)} before it starts, and nothing of it comes "
             f"back, whether or not {self.goal} is reached.",
-            f"The {self.model.method} model is made at epsilon {', '.join(levels)}, of which the plan shows the last, and stops at the "
-            f"first that passes a test on a share of {self.share} of the rows, for epsilon {levels[0]} in all.",
+            f"The {self.model.method} model is made at epsilon {', '.join(levels)}, of which the plan shows the last, "
+            f"and stops at the first that passes a test on a share of {self.share} of the rows, for epsilon "
+            f"{levels[0]} in all.",
             self._slack(),
         ]
 
