@@ -31,6 +31,7 @@ MODULES = [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.p
 LOOKING = {
     "evaluate/handing.py": "rebuilds rows as a model that is not Veil's is handed them",
     "evaluate/scores.py": "has a model judge test rows, whose scores go to the kernel",
+    "files/tables.py": "writes values as texts where the files of a folder differ in type",
     "models/base.py": "encodes rows to predict; predictions are the caller's to keep",
     "models/rows.py": "takes tables apart into the columns that go to the kernel",
     "models/selectors.py": "encodes rows to keep the columns that were selected",

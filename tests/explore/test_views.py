@@ -339,7 +339,7 @@ def test_files_that_break_or_vanish_are_a_sentence(folder: Path, tmp_path: Path)
 def test_a_ledger_that_somebody_is_charging_is_shown_all_the_same(
     given: Given, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("veil.explore.given.PATIENCE", 0.05)
+    monkeypatch.setattr("veil.explore.given.PATIENCE", 2.0)
     hold = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.flock(f, 2); print('held', flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", hold, str(folder / "clinic.ledger")],

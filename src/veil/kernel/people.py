@@ -22,7 +22,6 @@ LONG = re.compile("[0-9A-Za-z][!-~]{8,255}")  # and so is each of these that is 
 NAMING = (str, int, np.integer, float, np.floating, np.bool_, Decimal, date, UUID)
 MOMENT, LARGE = re.compile("[0-9]{4}(-[0-9]{2}){2}[T ][0-9]+:"), re.compile(r"[0-9]+\.?[0-9]*[eE]\+?0*[1-9][0-9]{1,2}")
 RESPELT, SHORTER = re.compile(f"{NUMBER.pattern}|{MOMENT.pattern}.*"), (pa.float16(), pa.float32())
-FOREIGN = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # which no bytes are read as
 NOBODY = {"", "?", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaT", "None", "n/a", "null"}
 ENDLESS = {"nan", "inf", "infinity"}  # in any case and with any sign: what readers take for floats that are no numbers
 
@@ -78,19 +77,17 @@ def keep_per_person(numbers: npt.NDArray[Any], most: int, noise: Noise) -> npt.N
     return keep
 
 
-def person_id(value: Any) -> str | None:
+def person_id(one: Any) -> str | None:
     """The text that all rows of a person share, None for nobody; it follows from the value alone.
 
     Nobody: what is missing or blank, or taken for that by a reader, floats for which several numbers may stand, moments
     and other objects without a text of their own (two with the same content may be written in two ways).
     """
     try:
-        value = plain(value)  # bytes as text: which of both comes may depend on others in the block
-        odd = isinstance(value, str) and not value.isprintable() and not FOREIGN.search(value)
-        raw = value.encode("utf-8", "surrogateescape") if odd else b""
-        value = UUID(bytes=raw) if len(raw) == 16 else value
-        vague = isinstance(value, (float, np.floating)) and not abs(float(value)) < min(2 / np.finfo(value).eps, 2**53)
-        text = (isinstance(value, NAMING) and not vague and text_or_none(value)) or ""
+        with suppress(ValueError, AttributeError):  # an id of 16 odd bytes; others in its block may have made it a text
+            one = one if (one := plain(one)).isprintable() else UUID(bytes=one.encode(errors="surrogateescape"))
+        vague = isinstance(one, (float, np.floating)) and not abs(float(one)) < min(2 / np.finfo(one).eps, 2**53)
+        text = (isinstance(one, NAMING) and not vague and text_or_none(one)) or ""
         known = "" if LARGE.fullmatch(text.strip(BLANK)) else spelling(text)
     except Exception:
         return None

@@ -48,8 +48,7 @@ def open_source(rows: Any, schema: Any, ledger: Ledger, noise: Any = None, *, pu
     schema = schema if isinstance(schema, Schema) else Schema.read(schema)
     refuse(ledger.name != schema.name, wording.NAMES_DIFFER.format(ledger.name, schema.name), LedgerProblem)
     source, own = make_noise(noise), owned(schema)
-    stream = stream_of(rows)
-    account = ledger.run(purpose, stream.engine if stream else "")  # receipts bear its time: before rows are read
+    account = ledger.run(purpose, stream.engine if (stream := stream_of(rows)) else "")  # of a time before reading
     with quiet():
         table = read_table(stream or rows, own, source)
     return Source(table, own, schema, account, source)
