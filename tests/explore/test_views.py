@@ -193,7 +193,10 @@ def test_results_join_a_model_with_its_evaluation(client: TestClient, number_of:
     assert "It was not measured" in shown(client, f"results/{number_of('tree.veil')}")
 
 
-def test_an_evaluation_on_rows_kept_apart_goes_before_a_newer_one_that_flatters(folder: Path, tmp_path: Path) -> None:
+def test_an_evaluation_on_rows_kept_apart_goes_before_a_newer_one_that_flatters(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VEIL_STATE", str(tmp_path / "state"))  # or the ledger in `folder` would be an old copy
     for name in ("clinic.ledger", "out/model.veil", "out/model-evaluation.html"):
         shutil.copy2(folder / name, tmp_path)
     asked = ["--schema", folder / "clinic.toml", "--ledger", tmp_path / "clinic.ledger", "--epsilon", "0.5"]
@@ -339,7 +342,7 @@ def test_files_that_break_or_vanish_are_a_sentence(folder: Path, tmp_path: Path)
 def test_a_ledger_that_somebody_is_charging_is_shown_all_the_same(
     given: Given, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("veil.explore.given.PATIENCE", 2.0)
+    monkeypatch.setattr("veil.explore.given.PATIENCE", 0.05)
     hold = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.flock(f, 2); print('held', flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", hold, str(folder / "clinic.ledger")],
