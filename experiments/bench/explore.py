@@ -222,8 +222,9 @@ def browser(address: str) -> dict[str, Any] | str:
 
 def coverage() -> dict[str, float]:
     """How often the interval of a plan holds what single fits came to, on tables of families that it had not seen."""
-    lines = judge.coverage(*judge.read())
-    return {line["measure"]: round(float(line["held"]), 3) for line in lines if line["facts"] == "of veil plan"}
+    kept = judge.coverage(*judge.read())
+    held = kept[kept.facts == "of veil plan"].groupby("measure")["held"].mean()
+    return {str(measure): round(float(share), 3) for measure, share in held.items()}
 
 
 def main() -> None:
