@@ -185,7 +185,10 @@ def _figure(trace: Trace, order: Sequence[str], measure: str) -> Safe:
         drawn.lying(place, one.low, one.high, kind, 6)
         drawn.dots([(one.value, place)], "ink", 4)
     return figure(
-        f"Expected {words}", "from public tables; 90 % of tables like this one lie within a line", drawn.svg(), ""
+        f"Expected {words}",
+        "from public tables; about nine in ten lie within a line, of some kinds fewer",
+        drawn.svg(),
+        "",
     )
 
 

@@ -25,7 +25,7 @@ GOALS = {"auc": "AUC", "accuracy": "accuracy"}
 LEAD = "Nothing is opened and nothing is charged: all of this follows from the schema and from public tables."
 TAKEN = "Seconds are of one core and MB of private memory, both beyond a start, for rows in Parquet: CSV takes more."
 FAR = "No public table is much like this one: take these numbers as a guess, and measure on rows that are kept apart."
-SOURCE = "from what methods did on public tables; 90 % of tables like this one lie within a line"
+SOURCE = "from what methods did on public tables; about nine in ten lie within a line, of some kinds fewer"
 
 
 def plan(site: Site, given: Given, asking: Asking, pasted: str = "") -> View:

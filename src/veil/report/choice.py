@@ -12,8 +12,8 @@ from .figures import expected_figure
 
 LEAD = """<p>By what every method did on public tables, {why}. What the choice knew of the rows cost epsilon {price},
 and the method used it too: choosing cost nothing more.</p>"""
-DRAWN = """<p>A dot is what to expect of a method, and 90 % of tables like this one lie within its line: how well a
-label can be predicted at all differs more than the methods do. The first is the one that was chosen.</p>"""
+DRAWN = """<p>A dot is what to expect of a method, and about nine tables in ten lie within its line, of some kinds
+fewer: how well a label can be predicted at all differs more than the methods do. The first is the chosen one.</p>"""
 FAR = "<p>No public table is much like this one: take these numbers as a guess.</p>"
 BAD = "<p>That was expected before the rows were asked; the verdict of this report says what came of it.</p>"
 
