@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -217,6 +218,13 @@ def test_a_row_without_an_id_makes_nobody_of_the_people_in_other_files(tmp_path:
         pd.DataFrame({"id": second + more}).to_parquet(tmp_path / "b.parquet")
         found = numbers_of(as_column(read_csv(tmp_path)["id"], "id"), {})
         assert sorted(found[found != NO_ONE].tolist()) == [*first, *second]
+
+
+def test_a_moment_that_python_cannot_hold_leaves_a_folder_readable(tmp_path: Path) -> None:
+    """Whether a folder can be read must not depend on a value in it."""
+    pq.write_table(pa.table({"seen": pa.array([0, 2**52], pa.timestamp("ms"))}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"seen": pa.array([None], pa.null())}), tmp_path / "b.parquet")
+    assert read_csv(tmp_path)["seen"].to_pylist() == ["1970-01-01 00:00:00", None, None]
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def _alike(tables: list[pa.Table]) -> list[pa.Table]:
 def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if is_text(column.type):
         return _as_text(column)
-    return pa.chunked_array([pa.array(map(text_or_none, column.to_pylist()), pa.string())])
+    return pa.chunked_array([pa.array(map(text_or_none, column), pa.string())])  # one by one: none may fail for others
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
